@@ -1,4 +1,5 @@
-import { createApp } from '#src/app.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import { createApp, type Service } from '#src/app.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -53,6 +54,9 @@ const USUAL_PORTS = { port: 8090, servicePort: 8080, internalPort: 9090 } as con
  * hour.
  */
 const BLOCK_TIME_SECONDS = 3
+/** Longest time in milliseconds for which the service gets no answers, and for which it may then read what it missed. */
+const HOLD_MS_MAX = 3000
+const FOLLOW_MS_MAX = 5000
 /** Providers of equal weight. */
 const PROVIDERS = [FAULTY_PROVIDER, 'Bravo', 'Charlie', 'Delta', 'Echo'] as const
 /**
@@ -168,7 +172,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     inbox,
     receiver,
     hooks,
-    skip: createSkip(clock, simulation),
+    skip: createSkip({ clock, simulation, rpc, sql: service.sql }),
   }
   const keepingUp = new AbortController()
   const upToDate = simulation.keepUp(clock, keepingUp.signal, (error) =>
@@ -183,17 +187,46 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
   return parts
 }
 
-/** Creates the function that advances the time. Concurrent calls run one after another. */
-function createSkip(clock: WorldClock, simulation: ProviderSimulation): WorldParts['skip'] {
+/**
+ * Creates the function that advances the time. Concurrent calls run one after another.
+ *
+ * Time passes too fast for the service to follow, which it would report as an outage. So it gets no answer about the chain
+ * meanwhile, and then some time to read what happened.
+ */
+function createSkip({
+  clock,
+  simulation,
+  rpc,
+  sql,
+}: Pick<WorldParts, 'clock' | 'simulation' | 'rpc'> & Pick<Service, 'sql'>): WorldParts['skip'] {
   const inTurn = createTaskQueue()
   return (choose) =>
     inTurn(async () => {
       const now = clock.now()
       const seconds = choose(now)
       const to = Math.ceil(now.getTime() / 1000) + seconds
-      if (seconds > FULL_SECONDS) await simulation.playTo(to - FULL_END_SECONDS)
-      await simulation.playTo(to, { inFull: true })
+      const release = rpc.hold()
+      // An endpoint that does not answer for longer would be taken for one that is out of order.
+      const limit = setTimeout(release, HOLD_MS_MAX)
+      try {
+        if (seconds > FULL_SECONDS) await simulation.playTo(to - FULL_END_SECONDS)
+        await simulation.playTo(to, { inFull: true })
+      } finally {
+        clearTimeout(limit)
+        release()
+      }
+      const limitMs = performance.now() + FOLLOW_MS_MAX
+      const reached = clock.now()
+      while (performance.now() < limitMs && !(await hasFollowed(sql, reached))) await wait(50)
     })
+}
+
+/** Whether the newest block and every wallet were read at a time or later. */
+async function hasFollowed(sql: Service['sql'], time: Date): Promise<boolean> {
+  const rows = await sql`
+    select from observation_cursors
+    where (type = 'chain' and checked_at < ${time}) or (type = 'wallet-balance' and observed_at < ${time})`
+  return rows.length === 0
 }
 
 async function startDatabase(

@@ -49,7 +49,7 @@ export interface ProviderSimulationOptions {
   readonly newerFrom?: number
   /** Number of different attestation requests in a round; three by default. */
   readonly requests?: (round: number) => number
-  /** Called with the time of every created block. */
+  /** Called with the time of every block before it is created. */
   readonly onTime?: (seconds: number) => void
   /** Called when a simulation has ended, which may have skipped time. */
   readonly onRest?: () => void
@@ -135,9 +135,9 @@ export async function createProviderSimulation(
   options: ProviderSimulationOptions,
 ): Promise<ProviderSimulation> {
   const timing = { ...FLARE_TIMING, ...options.timing }
-  const { newerFrom, requests = () => REQUESTS, onTime = () => undefined, onRest } = options
+  const { newerFrom, requests = () => REQUESTS, onTime, onRest } = options
   const { pollMs = LIVE_POLL_MS } = options
-  const writer = createBlockWriter(devnet)
+  const writer = createBlockWriter(devnet, onTime)
   const providers = options.providers.map(
     ({ name, stake = STAKE, preRegisters = false }): SimulatedProviderState => ({
       name,
@@ -159,7 +159,6 @@ export async function createProviderSimulation(
     if (!isLive) {
       const time = Math.max(at, writer.head.timestamp + 1)
       const hashes = await writer.block(time, transactions)
-      onTime(time)
       return expectSuccess(writer, hashes)
     }
     const hashes = await writer.send(transactions)
@@ -185,7 +184,6 @@ export async function createProviderSimulation(
     timing,
     writer,
     epochDaemon,
-    onTime,
     plan: (round) => {
       const policy = epochDaemon.policyOf(round)
       return planRound({
@@ -220,7 +218,7 @@ export async function createProviderSimulation(
       }
     })
 
-  const timeTravel = createTimeTravel({ timing, writer, epochDaemon, schedule, onTime })
+  const timeTravel = createTimeTravel({ timing, writer, epochDaemon, schedule })
 
   const states = new Map(providers.map((provider) => [provider.name, provider]))
   const stateOf = (name: string): SimulatedProviderState => {

@@ -43,6 +43,8 @@ export interface RpcFaults {
   /** Requests are accepted and never answered. */
   hanging: boolean
   delayMs: number
+  /** Until when requests are kept. */
+  held: Promise<void> | undefined
   readonly refusals: RpcRefusal[]
   /** Ratio of refused requests, 0 to 1. */
   readonly share: { part: number; status: number; seed: number }
@@ -62,6 +64,7 @@ export function noFaults(): RpcFaults {
   return {
     hanging: false,
     delayMs: 0,
+    held: undefined,
     refusals: [],
     share: { part: 0, status: 429, seed: 1 },
     changes: new Map(),
@@ -72,6 +75,7 @@ export function noFaults(): RpcFaults {
 export function clearFaults(faults: RpcFaults): void {
   faults.hanging = false
   faults.delayMs = 0
+  faults.held = undefined
   faults.refusals.length = 0
   faults.share.part = 0
   faults.changes.clear()

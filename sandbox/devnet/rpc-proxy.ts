@@ -40,6 +40,8 @@ export interface RpcProxy {
   hang(): void
   /** Delays answers. */
   delay(ms: number): void
+  /** Keeps requests until the returned function is called. */
+  hold(): () => void
   /**
    * Refuses the next requests: with a status, that many HTTP requests; with an error, that many calls.
    * With a method, only calls of the method are refused. Refused requests do not reach the endpoint.
@@ -73,6 +75,7 @@ export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcPro
       const body = await text(incoming)
       for (const call of readCalls(body).calls) traffic.arrived(call, performance.now())
       if (faults.hanging) return
+      await faults.held
       if (faults.delayMs > 0) {
         await sleep(faults.delayMs, undefined, { signal: stopping.signal })
       }
@@ -127,7 +130,7 @@ function ruled(rules: EndpointRules): Pick<Endpoint, 'rules' | 'rate' | 'chooseN
 
 type Controls = Pick<
   RpcProxy,
-  'hang' | 'delay' | 'failNext' | 'refuseShare' | 'rewrite' | 'emptyLogs'
+  'hang' | 'delay' | 'hold' | 'failNext' | 'refuseShare' | 'rewrite' | 'emptyLogs'
 >
 
 function controls(faults: RpcFaults): Controls {
@@ -137,6 +140,11 @@ function controls(faults: RpcFaults): Controls {
     },
     delay: (ms) => {
       faults.delayMs = ms
+    },
+    hold: () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      faults.held = promise
+      return resolve
     },
     failNext: (times, fault, method) => {
       faults.refusals.push({ fault, method, left: times })

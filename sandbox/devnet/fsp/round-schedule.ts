@@ -28,8 +28,6 @@ export interface RoundScheduleOptions {
   readonly epochDaemon: EpochDaemon
   /** Actions of a round. */
   plan(round: number): readonly ScheduledTransactions[]
-  /** Called with the time of each created block. */
-  onTime(seconds: number): void
 }
 
 /**
@@ -41,7 +39,6 @@ export function createRoundSchedule({
   writer,
   epochDaemon,
   plan,
-  onTime,
 }: RoundScheduleOptions): RoundSchedule {
   let round = roundAt(timing, writer.head.timestamp) + 1
   let acts: ScheduledTransactions[] = []
@@ -69,7 +66,6 @@ export function createRoundSchedule({
       ...transactions,
       ...updates(),
     ])
-    onTime(writer.head.timestamp)
   }
 
   function updates(): readonly UnsignedTx[] {

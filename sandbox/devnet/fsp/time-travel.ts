@@ -38,9 +38,8 @@ export function createTimeTravel(parts: {
   readonly writer: BlockWriter
   readonly epochDaemon: EpochDaemon
   readonly schedule: RoundSchedule
-  readonly onTime: (seconds: number) => void
 }): TimeTravel {
-  const { timing, writer, epochDaemon, schedule, onTime } = parts
+  const { timing, writer, epochDaemon, schedule } = parts
   const before = (seconds: number) => seconds - (ROUNDS_AROUND + 1) * timing.roundSeconds
   const nextEpochStart = () => epochStart(timing, epochDaemon.epoch + 1)
 
@@ -51,7 +50,6 @@ export function createTimeTravel(parts: {
       const end = roundStart(timing, round + 1)
       while (schedule.nextAt() < end) await schedule.step(false)
       await fill(end - 1 - writer.head.timestamp, quietBlocks)
-      onTime(writer.head.timestamp)
     }
     return { first, last, complete: last - 1 }
   }
@@ -75,7 +73,6 @@ export function createTimeTravel(parts: {
 
   async function reach(seconds: number): Promise<void> {
     if (seconds > writer.head.timestamp) await writer.block(seconds, [])
-    onTime(writer.head.timestamp)
   }
 
   async function until(isThere: () => boolean, roundsAfter: number): Promise<SimulatedRounds> {

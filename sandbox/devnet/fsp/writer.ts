@@ -90,8 +90,13 @@ export async function readReceipts(
 /**
  * Creates a writer for a chain. While it sends, its accounts must not be used by others. Long because
  * reading, sending and mining share the nonces and the head.
+ *
+ * @param onTime called with the time of each block, in epoch seconds, before it is created
  */
-export function createBlockWriter(devnet: WrittenChain): BlockWriter {
+export function createBlockWriter(
+  devnet: WrittenChain,
+  onTime: (seconds: number) => void = () => undefined,
+): BlockWriter {
   const nonces = new Map<Address, number>()
   const agent = new Agent({ keepAlive: true })
   let head: WriterHead = { number: 0, timestamp: 0 }
@@ -162,12 +167,14 @@ export function createBlockWriter(devnet: WrittenChain): BlockWriter {
     },
     block: async (at, transactions) => {
       const hashes = await send(transactions)
+      onTime(at)
       await ask([{ method: 'evm_mine', params: [at] }])
       head = { number: head.number + 1, timestamp: at }
       return hashes
     },
     empty: async (blocks, secondsApart) => {
       if (blocks === 0) return
+      onTime(head.timestamp + blocks * secondsApart)
       await ask([
         { method: 'anvil_mine', params: [numberToHex(blocks), numberToHex(secondsApart)] },
       ])
