@@ -21,15 +21,8 @@ let nowMs: number
 let lines: { level: string; message: string; fields: Record<string, unknown> }[]
 
 const clock = { now: () => new Date(nowMs) }
-const record = (level: string) => (fields: Record<string, unknown>, message: string) => {
-  lines.push({ level, message, fields })
-}
-const log: Logger = {
-  error: record('error'),
-  warn: record('warn'),
-  info: record('info'),
-  debug: record('debug'),
-}
+/** Logs into `lines`; each test has its own, because reads of an earlier test may end later. */
+let log: Logger
 const loggedAt = (level: string) => lines.filter((line) => line.level === level)
 
 function chainOf(...rpcUrls: readonly string[]): Chain {
@@ -51,7 +44,17 @@ beforeAll(async () => {
 afterAll(() => devnet.close())
 beforeEach(async () => {
   nowMs = AT
-  lines = []
+  const own: typeof lines = []
+  const record = (level: string) => (fields: Record<string, unknown>, message: string) => {
+    own.push({ level, message, fields })
+  }
+  lines = own
+  log = {
+    error: record('error'),
+    warn: record('warn'),
+    info: record('info'),
+    debug: record('debug'),
+  }
   primary = await startRpcProxy(devnet.rpcUrl)
   secondary = await startRpcProxy(devnet.rpcUrl)
 })
