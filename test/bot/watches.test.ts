@@ -365,6 +365,7 @@ describe('the card', () => {
     await carol.press('Delete…')
     await carol.press('‹ Keep')
     await carol.say('/watches')
+    await carol.press('›')
     expect(carol.last().text).toContain(label)
   })
 

@@ -292,12 +292,12 @@ describe('while each endpoint', () => {
     for (const proxy of endpoints()) await proxy.up()
     world.clock.advance(3600)
     // An endpoint that limited requests is asked again after a pause.
-    const isAnswered = () =>
-      world.app.chain.readNewestBlock(1).then(
+    const isSeen = () =>
+      world.see().then(
         () => true,
         () => false,
       )
-    await expect.poll(isAnswered, { timeout: 60_000, interval: 500 }).toBe(true)
+    await expect.poll(isSeen, { timeout: 60_000, interval: 500 }).toBe(true)
     await world.pass(60)
     expect(await alerts()).toEqual(['wallet-balance.moved', 'provider.unregistered'])
     await world.simulation().recover(name)

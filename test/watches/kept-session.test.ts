@@ -55,10 +55,12 @@ test('the blocks of open rounds are read once, however often the endpoint refuse
   await readNext(read)
   read.length = 0
   world.primary.resetCounts()
-  world.primary.failNext(8, { code: -32000, message: 'node is syncing' }, 'eth_getLogs')
-  await world.devnet.mine(1, 1)
-  await until(async () => world.primary.traffic().refused.fault >= 8)
-  await world.simulation().playRounds(2, 30)
+  // Pauses between failures grow, so more of them would take minutes.
+  const syncing = { code: -32000, message: 'node is syncing' }
+  world.primary.failNext(5, syncing, 'eth_getBlockByNumber')
+  await world.simulation().playRounds(1, 30)
+  await until(async () => world.primary.traffic().refused.fault >= 5)
+  await world.simulation().playRounds(1, 30)
   await world.devnet.mine(2, 1)
   await until(async () => (await lastRound()) >= world.simulation().round - 3)
   expect(read.length).toBeGreaterThan(20)
