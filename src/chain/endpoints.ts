@@ -12,6 +12,7 @@ import {
   EndpointError,
   isEndpointFailure,
   isNotYet,
+  isPruned,
 } from './failures.ts'
 import { Quantity } from './quantity.ts'
 import { createRequestBudget, type RequestBudget } from './request-budget.ts'
@@ -205,6 +206,8 @@ export function createEndpoints({
     const isBlameless =
       chain === 'wrong' ||
       isNotYet(error) ||
+      // An ordinary node keeps the states of some tens of blocks.
+      isPruned(error) ||
       error instanceof CallFailure ||
       error instanceof EndpointBusy
     if (!isBlameless) health.recordFailure(reason)

@@ -175,6 +175,20 @@ describe('a node that does not have a block yet', () => {
   })
 })
 
+test('a node that has pruned the state of a block is not at fault: it does not rest, and causes no warning', async () => {
+  const chain = chainOf(primary.url)
+  const block = await chain.confirmedBlock(1)
+  const error = {
+    code: -32000,
+    message: 'missing trie node 00 (path ) state 0x00 is not available',
+  }
+  primary.failNext(1, error, 'eth_getBalance')
+  primary.failNext(1, error, 'eth_call')
+  const { address } = devnet.people.alice.account
+  await expect(chain.balances([{ asset: 'FLR', address }], block)).rejects.toThrow(AppError)
+  expect(lines).toEqual([])
+})
+
 describe('an endpoint that limits requests', () => {
   test.each([
     ['a status, whatever its body says', { status: 429 }],
