@@ -57,6 +57,8 @@ const BLOCK_TIME_SECONDS = 3
 /** Longest time in milliseconds for which the service gets no answers, and for which it may then read what it missed. */
 const HOLD_MS_MAX = 3000
 const FOLLOW_MS_MAX = 5000
+/** Age of the chain at the start, so that there are complete rounds to judge. */
+const PAST_MS = 10 * 60_000
 /** Providers of equal weight. */
 const PROVIDERS = [FAULTY_PROVIDER, 'Bravo', 'Charlie', 'Delta', 'Echo'] as const
 /**
@@ -256,6 +258,7 @@ async function startChain(
     startDevnet({
       blockTimeSeconds: BLOCK_TIME_SECONDS,
       contracts: true,
+      startsAt: new Date(clock.now().getTime() - PAST_MS),
       ...(anvilPath === undefined ? {} : { anvilPath }),
     }),
   )
@@ -266,6 +269,7 @@ async function startChain(
     onTime: (seconds) => clock.moveTo(new Date(seconds * 1000)),
     onRest: () => rest?.(),
   })
+  await simulation.playTo(Math.floor(clock.now().getTime() / 1000), { inFull: true })
   // The service reads up to the second-newest block, which must contain the chain's initial state.
   await devnet.mine()
   return {

@@ -160,10 +160,10 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
     sample.refused += 1
     refusedAt = now
     // Requests that were under way at a refusal are often refused too, which is no news.
-    const isNews = now >= pausedUntil
-    if (isNews) inARow += 1
+    const isFirst = now >= pausedUntil
+    if (isFirst) inARow += 1
     const grownMs = Math.min(PAUSE_MS * PAUSE_GROWTH ** (inARow - 1), PAUSE_MS_MAX)
-    const wantedMs = Math.min(retryAfterMs ?? (isNews ? grownMs : 0), RETRY_AFTER_MS_MAX)
+    const wantedMs = Math.min(retryAfterMs ?? (isFirst ? grownMs : 0), RETRY_AFTER_MS_MAX)
     pausedUntil = Math.max(pausedUntil, now + wantedMs)
     tokens = Math.min(tokens, 1)
     refilledAt = Math.max(refilledAt, pausedUntil)
