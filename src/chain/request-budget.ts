@@ -174,7 +174,8 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
     const isByChance = now < chanceUntil
     const share = sample.refused / (sample.answered + sample.refused)
     if (inARow >= (isByChance ? CERTAIN_IN_A_ROW_BY_CHANCE : CERTAIN_IN_A_ROW)) {
-      lower(share, MARGIN * perSecond(sinceCertain, now))
+      // The one answer that ended the refusals says nothing about the rate.
+      if (sinceCertain.answered > 1) lower(share, MARGIN * perSecond(sinceCertain, now))
       sinceCertain = { answered: 0, since: now }
     } else if (sample.answered + sample.refused < SAMPLE) return
     else if (earlier !== undefined && share > earlier.share * HELPED) {
