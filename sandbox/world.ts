@@ -192,7 +192,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
 /**
  * Creates the function that advances the time. Concurrent calls run one after another.
  *
- * Time passes too fast for the service to follow, which it would report as an outage. So it gets no answer about the chain
+ * Time passes too fast for the service to follow, which it would report as an outage. So it gets no new block
  * meanwhile, and then some time to read what happened.
  */
 function createSkip({

@@ -5,6 +5,7 @@ import { closeServer, listenOnLoopback } from '../loopback.ts'
 import {
   clearFaults,
   noFaults,
+  type RpcCall,
   type RpcChange,
   type RpcFault,
   type RpcFaults,
@@ -40,7 +41,7 @@ export interface RpcProxy {
   hang(): void
   /** Delays answers. */
   delay(ms: number): void
-  /** Keeps requests until the returned function is called. */
+  /** Keeps requests for the newest block until the returned function is called. */
   hold(): () => void
   /**
    * Refuses the next requests: with a status, that many HTTP requests; with an error, that many calls.
@@ -73,9 +74,10 @@ export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcPro
   const server = createServer(async (incoming, response) => {
     try {
       const body = await text(incoming)
-      for (const call of readCalls(body).calls) traffic.arrived(call, performance.now())
+      const { calls } = readCalls(body)
+      for (const call of calls) traffic.arrived(call, performance.now())
       if (faults.hanging) return
-      await faults.held
+      if (calls.some(isForNewestBlock)) await faults.held
       if (faults.delayMs > 0) {
         await sleep(faults.delayMs, undefined, { signal: stopping.signal })
       }
@@ -118,6 +120,10 @@ export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcPro
       await closeServer(server)
     },
   }
+}
+
+function isForNewestBlock({ method, params }: RpcCall): boolean {
+  return method === 'eth_getBlockByNumber' && Array.isArray(params) && params[0] === 'latest'
 }
 
 function ruled(rules: EndpointRules): Pick<Endpoint, 'rules' | 'rate' | 'chooseNode'> {

@@ -23,17 +23,20 @@ export const putBackPositions: Job = {
   everyMs: () => HOUR_MS,
   run: unlessClockIsWrong(async ({ db, chain, clock, log, confirmations }, signal, _, fence) => {
     const head = await chain.confirmedBlock(confirmations, signal)
-    const now = clock.now()
-    const latest = new Date(now.getTime() + BLOCK_AHEAD_MS_MAX)
-    const isRecent = now.getTime() - head.at.getTime() <= BLOCK_AHEAD_MS_MAX
-    // An endpoint that is still behind says nothing about how far the chain is.
-    const highest = isRecent ? head.number + BLOCKS_AHEAD_MAX : BLOCK_NUMBER_MAX
-    const present = { now, latest, head, highest }
-    const changed = await transactUnder(fence, db, async (tx) => [
-      ...(await watches.putBackPositions(tx, present)),
-      ...(await rounds.putBackPositions(tx, present)),
-      ...(await topups.putBackPositions(tx, present)),
-    ])
+    const changed = await transactUnder(fence, db, async (tx) => {
+      // Read after the wait for a connection, in which others may have gone on.
+      const now = clock.now()
+      const latest = new Date(now.getTime() + BLOCK_AHEAD_MS_MAX)
+      const isRecent = now.getTime() - head.at.getTime() <= BLOCK_AHEAD_MS_MAX
+      // An endpoint that is still behind says nothing about how far the chain is.
+      const highest = isRecent ? head.number + BLOCKS_AHEAD_MAX : BLOCK_NUMBER_MAX
+      const present = { now, latest, head, highest }
+      return [
+        ...(await watches.putBackPositions(tx, present)),
+        ...(await rounds.putBackPositions(tx, present)),
+        ...(await topups.putBackPositions(tx, present)),
+      ]
+    })
     for (const { table, rows } of changed) {
       log.error({ table, rows }, 'stored positions were later than the clock and are put back')
     }
