@@ -8,6 +8,7 @@ import {
   isNotYet,
   isRateLimit,
   isRefusal,
+  isTooLarge,
   NotYetError,
   RefusedRequest,
   rpcErrorOf,
@@ -48,7 +49,7 @@ const NOT_YET_MS = [120, 250, 500, 500, 500]
 /** The same, while another endpoint may have the block. */
 const NOT_YET_SHORT_MS = [120]
 /** How often a request is repeated that was refused because there were too many. The budget makes it wait. */
-const LIMITED_REPEATS = 4
+const LIMITED_REPEATS = 8
 /** Longest pause of an endpoint for which a request waits while another endpoint can be asked. */
 const PAUSED_MS_MAX = 2000
 
@@ -90,7 +91,10 @@ async function send<T>(url: string, connection: Connection, args: Request): Prom
         await pauseAbout(pauseMs, signal)
       } else if (isRateLimit(error)) {
         connection.onLimit()
-        if (repeats.limited++ >= LIMITED_REPEATS) throw error
+        if (repeats.limited++ >= LIMITED_REPEATS) {
+          // With the code of some refusals it may be the size of the result that is refused.
+          throw isTooLarge(error) ? error : new EndpointBusy('too many requests')
+        }
         if (!isAlone && budget.pausedMs() > PAUSED_MS_MAX)
           throw new EndpointBusy('too many requests')
       } else {
