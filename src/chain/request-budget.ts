@@ -91,13 +91,15 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
   let refilledAt = performance.now()
   let underWay = 0
   let pausedUntil = 0
-  /** Refusals in a row, of which those during a pause count as one. */
+  /** Number of the next ends that say nothing new, because these requests were under way at a refusal. */
+  let stale = 0
+  /** Refusals in a row, without stale ones. */
   let inARow = 0
   /** Time of the last refusal; undefined before the first. */
   let refusedAt: number | undefined
   let grownAt = refilledAt
   /** Requests since one that was refused, while refusals follow one another. */
-  let sample = { answered: 0, refused: 0, since: refilledAt }
+  let sample = sampleFrom(refilledAt)
   /** Requests answered since the endpoint last refused several in a row, and when that ended. */
   let sinceCertain = { answered: 0, since: refilledAt }
   /** Rate before the first of several changes, and the share of requests that were refused then. */
@@ -152,18 +154,19 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
     isShort = false
   }
 
-  function pause(now: number, retryAfterMs: number | undefined): void {
+  function pause(now: number, isStale: boolean, retryAfterMs: number | undefined): void {
     if (now - (refusedAt ?? 0) > QUIET_MS) {
-      sample = { answered: 0, refused: 0, since: now }
+      sample = sampleFrom(now)
       earlier = undefined
     }
-    sample.refused += 1
     refusedAt = now
-    // Requests that were under way at a refusal are often refused too, which is no news.
-    const isFirst = now >= pausedUntil
-    if (isFirst) inARow += 1
+    if (!isStale) {
+      sample.refused += 1
+      inARow += 1
+      stale = underWay
+    }
     const grownMs = Math.min(PAUSE_MS * PAUSE_GROWTH ** (inARow - 1), PAUSE_MS_MAX)
-    const wantedMs = Math.min(retryAfterMs ?? (isFirst ? grownMs : 0), RETRY_AFTER_MS_MAX)
+    const wantedMs = Math.min(retryAfterMs ?? (isStale ? 0 : grownMs), RETRY_AFTER_MS_MAX)
     pausedUntil = Math.max(pausedUntil, now + wantedMs)
     tokens = Math.min(tokens, 1)
     refilledAt = Math.max(refilledAt, pausedUntil)
@@ -172,17 +175,18 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
   /** Lowers the rate, or takes lower rates back, when the endpoint answers after refusals. */
   function learn(now: number): void {
     const isByChance = now < chanceUntil
-    const share = sample.refused / (sample.answered + sample.refused)
+    const share = sample.refused / (sample.fresh + sample.refused)
     if (inARow >= (isByChance ? CERTAIN_IN_A_ROW_BY_CHANCE : CERTAIN_IN_A_ROW)) {
       // The one answer that ended the refusals says nothing about the rate.
       if (sinceCertain.answered > 1) lower(share, MARGIN * perSecond(sinceCertain, now))
       sinceCertain = { answered: 0, since: now }
-    } else if (sample.answered + sample.refused < SAMPLE) return
+    } else if (sample.fresh + sample.refused < SAMPLE) return
     else if (earlier !== undefined && share > earlier.share * HELPED) {
       rate = earlier.rate
       chanceUntil = now + CHANCE_MS
     } else if (!isByChance) lower(share, TRIAL_MARGIN * perSecond(sample, now))
-    sample = { answered: 0, refused: 0, since: now }
+    sample = sampleFrom(now)
+    stale = underWay
     grownAt = now
     isShort = false
   }
@@ -208,15 +212,18 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
     end(outcome, retryAfterMs) {
       const now = performance.now()
       underWay -= 1
+      const isStale = stale > 0
+      if (isStale) stale -= 1
       if (outcome === 'answered') {
         sample.answered += 1
+        if (!isStale) sample.fresh += 1
         sinceCertain.answered += 1
-        if (inARow > 0 && now >= pausedUntil) {
+        if (inARow > 0 && !isStale) {
           learn(now)
           inARow = 0
         }
         grow(now)
-      } else if (outcome === 'limited') pause(now, retryAfterMs)
+      } else if (outcome === 'limited') pause(now, isStale, retryAfterMs)
       wakeNext()
     },
     pausedMs: () => Math.max(pausedUntil - performance.now(), 0),
@@ -248,6 +255,11 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
     wakeNext()
     return promise
   }
+}
+
+/** `answered` counts all requests, `fresh` and `refused` those that were sent since an earlier refusal. */
+function sampleFrom(since: number) {
+  return { answered: 0, fresh: 0, refused: 0, since }
 }
 
 function perSecond(
