@@ -19,21 +19,23 @@ export interface Header extends BlockRef {
 }
 
 /**
- * Reads the newest block of an endpoint.
+ * Reads the newest block of an endpoint, or the one with a number.
  *
  * @param withTransactions whether the answer contains whole transactions, or their hashes
  * @returns its header, and the whole answer
- * @throws EndpointError when the endpoint returns none
+ * @throws EndpointError when the endpoint has no block, NotYetError when it has none with that number
  */
-export async function readNewestHeader(
+export async function readHeader(
   client: RpcClient,
+  block: number | 'latest',
   withTransactions: boolean,
 ): Promise<{ readonly header: Header; readonly answer: unknown }> {
   const answer = await client.request({
     method: 'eth_getBlockByNumber',
-    params: ['latest', withTransactions],
+    params: [block === 'latest' ? block : numberToHex(block), withTransactions],
   })
-  if (answer === null) throw new EndpointError('the newest block is missing')
+  if (answer === null && block === 'latest') throw new EndpointError('the newest block is missing')
+  if (answer === null) throw new NotYetError(`block ${block} is missing`)
   return { header: { ...toBlockRef(answer), ...Parent.parse(answer) }, answer }
 }
 

@@ -1,15 +1,9 @@
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Meters } from '#src/kernel/meters.ts'
 import type { BlockRef } from './block-ref.ts'
-import {
-  confirmedBlockNumber,
-  contradicts,
-  type Header,
-  readBlock,
-  readNewestHeader,
-} from './blocks.ts'
+import { confirmedBlockNumber, contradicts, type Header, readBlock, readHeader } from './blocks.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
-import { EndpointError, NotYetError } from './failures.ts'
+import { EndpointError } from './failures.ts'
 import { hostOf } from './rpc-request.ts'
 
 /** The newest block, which all readers of a process share. */
@@ -36,7 +30,7 @@ export interface NewestBlockOptions {
   /** Age in milliseconds up to which a reading is shared now. */
   readonly sharedMs: () => number
   readonly meters: Meters | undefined
-  /** Called with each newest header, and the endpoint's answer that has it. */
+  /** Called with each header of a newest or confirmed block, and the endpoint's answer that has it. */
   readonly onHeader?: (header: Header, answer: unknown) => void
   /** Whether newest blocks are read with their transactions. */
   readonly withTransactions: boolean
@@ -61,7 +55,7 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
   let host = ''
 
   /** An endpoint that is behind the others, or stands still, is skipped while another has newer blocks. */
-  async function readHeader(): Promise<Header> {
+  async function readNewest(): Promise<Header> {
     const nowMs = clock.now().getTime()
     const isQuick = newest !== undefined && nowMs - newest.foundAtMs < STANDSTILL_MS
     const known = newest?.header.number ?? -1
@@ -69,7 +63,7 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
       []
     await endpoints.askUntil(
       async (client) => {
-        const heard = await readNewestHeader(client, withTransactions)
+        const heard = await readHeader(client, 'latest', withTransactions)
         await checkAgainstNewest(client, heard.header)
         answers.push({ ...heard, host: hostOf(client.transport.url ?? '') })
       },
@@ -128,13 +122,17 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
     signal: AbortSignal | undefined,
   ): Promise<BlockRef> {
     const number = confirmedBlockNumber(header.number, confirmations)
-    return (
-      knownAncestor(header, number) ?? endpoints.ask((client) => readThere(client, number), signal)
-    )
+    const known = knownAncestor(header, number)
+    if (known !== undefined) return known
+    const read = (client: RpcClient) => readHeader(client, number, withTransactions)
+    const ancestor = await endpoints.ask(read, signal)
+    remember(ancestor.header)
+    onHeader?.(ancestor.header, ancestor.answer)
+    return refOf(ancestor.header)
   }
 
   function readOnce(): Promise<Header> {
-    reading ??= readHeader().finally(() => {
+    reading ??= readNewest().finally(() => {
       reading = undefined
     })
     return reading
@@ -158,12 +156,6 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
       isRecent() && newest !== undefined ? knownAncestor(newest.header, number) : undefined,
     remember,
   }
-}
-
-async function readThere(client: RpcClient, number: number): Promise<BlockRef> {
-  const block = await readBlock(client, number)
-  if (block === undefined) throw new NotYetError(`block ${number} is missing`)
-  return block
 }
 
 function refOf({ number, hash, at }: Header): BlockRef {

@@ -1,6 +1,6 @@
 import { AppError } from '#src/kernel/errors.ts'
 import type { Hash } from '#src/kernel/units.ts'
-import { readNewestHeader, requireBlock } from './blocks.ts'
+import { readHeader, requireBlock } from './blocks.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { EndpointError, isEndpointFailure, isRefusal } from './failures.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
@@ -60,7 +60,7 @@ export async function isBlockUnreadable(
     } catch (error) {
       if (error instanceof BlockError) return false
       if (!isEndpointFailure(error) || isRefusal(error, true)) throw error
-      await readNewestHeader(client, false)
+      await readHeader(client, 'latest', false)
       return false
     }
   }, signal)
