@@ -1,5 +1,13 @@
 import fc from 'fast-check'
-import { getAddress, recoverMessageAddress, serializeErc6492Signature } from 'viem'
+import {
+  getAddress,
+  type Hex,
+  numberToHex,
+  parseSignature,
+  recoverMessageAddress,
+  serializeCompactSignature,
+  serializeErc6492Signature,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
 import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
@@ -26,6 +34,10 @@ const changedAt = (at: number, value: number): `0x${string}` => {
   copy[at] = value
   return `0x${copy.toString('hex')}`
 }
+
+/** @see EIP-2098 */
+const yParityOfS = (s: Hex, yParity: number): Hex =>
+  numberToHex(BigInt(s) | (BigInt(yParity) << 255n), { size: 32 })
 
 describe("a plain account's signature", () => {
   test('equals the known one', async () => {
@@ -66,6 +78,14 @@ describe("a plain account's signature", () => {
     expect(isPlainSigner(account.address, MESSAGE, changedAt(64, 0))).toBe(false)
   })
 
+  test('is valid in its compact form, with v in the highest bit of s', () => {
+    const { r, s, yParity } = parseSignature(SIGNATURE)
+    const compact = serializeCompactSignature({ r, yParityAndS: yParityOfS(s, yParity) })
+    expect(isPlainSigner(account.address, MESSAGE, compact)).toBe(true)
+    const other = serializeCompactSignature({ r, yParityAndS: yParityOfS(s, 1 - yParity) })
+    expect(isPlainSigner(account.address, MESSAGE, other)).toBe(false)
+  })
+
   test('recovers the same signer as viem', async () => {
     // Values as of a signature, and those at the ends of the range, where libraries differ.
     const word = fc.oneof(
@@ -98,7 +118,7 @@ describe("a plain account's signature", () => {
     )
   })
 
-  test('has exactly 65 bytes', () => {
+  test('has exactly 65 or 64 bytes', () => {
     const longer = `${SIGNATURE}00` as const
     const shifted = `${SIGNATURE.slice(0, -2)}00${SIGNATURE.slice(-2)}`.slice(2)
     expect(isPlainSigner(account.address, MESSAGE, longer)).toBe(false)
@@ -108,7 +128,8 @@ describe("a plain account's signature", () => {
 })
 
 describe('the text of a signature', () => {
-  test('is whole bytes in hexadecimal, 4096 at most', () => {
+  test('is whole bytes in hexadecimal, 4096 at most, or none', () => {
+    expect(isSignatureText('0x')).toBe(true)
     expect(isSignatureText(SIGNATURE)).toBe(true)
     expect(isSignatureText(`0x${'AB'.repeat(65)}`)).toBe(true)
     expect(isSignatureText(`0x${'ab'.repeat(4096)}`)).toBe(true)
@@ -117,7 +138,6 @@ describe('the text of a signature', () => {
 
   test.each([
     '',
-    '0x',
     '0xabc',
     'abcd',
     '0xzz',

@@ -19,6 +19,7 @@ import {
   factoryOf,
   GAS_BURNER,
   REVERTER,
+  respondingCode,
   tokenCode,
   walletCode,
 } from './contracts.ts'
@@ -31,6 +32,10 @@ const FACTORY = numbered(0x1002)
 const TOKEN = numbered(0x1003)
 const BURNER = numbered(0x1004)
 const BROKEN = numbered(0x1005)
+/** Accepts every signature, as a wallet that knows what it has approved on chain. */
+const APPROVING = numbered(0x1006)
+
+const MAGIC: Hex = `0x1626ba7e${'00'.repeat(28)}`
 
 let devnet: Devnet
 let proxy: RpcProxy
@@ -46,6 +51,7 @@ beforeAll(async () => {
     [TOKEN, tokenCode({ symbol: encodedString('TOKEN'), decimals: encodedNumber(18n) })],
     [BURNER, GAS_BURNER],
     [BROKEN, REVERTER],
+    [APPROVING, respondingCode({ 'isValidSignature(bytes32,bytes)': MAGIC })],
   ]
   for (const [address, bytecode] of codes) await devnet.client.setCode({ address, bytecode })
   await devnet.mine()
@@ -72,7 +78,7 @@ describe('a plain account', () => {
     const signature = await alice.account.signMessage({ message: MESSAGE })
     const { address } = bob.account
     expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(false)
-    expect(proxy.counts()).toEqual({ eth_chainId: 1, eth_getCode: 1 })
+    expect(proxy.counts()).toEqual({ eth_chainId: 1, eth_call: 1, eth_getCode: 1 })
   })
 
   test.each([
@@ -113,6 +119,18 @@ describe('a contract wallet', () => {
       const input = { address: WALLET, message: MESSAGE, signature: changed }
       expect(await chain.verifyMessage(input)).toBe(false)
     }
+  })
+
+  test.each([
+    ['no', '0x'],
+    ['one', '0x12'],
+    ['31', `0x${'AB'.repeat(31)}`],
+    ['65', `0x${'ab'.repeat(65)}`],
+    ['900', `0x${'ab'.repeat(900)}`],
+  ])('decides on a signature of %s bytes itself', async (_, signature) => {
+    const input = { message: MESSAGE, signature }
+    expect(await chain.verifyMessage({ address: APPROVING, ...input })).toBe(true)
+    expect(await chain.verifyMessage({ address: WALLET, ...input })).toBe(false)
   })
 
   test('may have a signature of 4096 bytes, but not a longer one', async () => {
