@@ -1,7 +1,7 @@
 import type { ChannelKey } from '#src/channels/index.ts'
-import { cut } from '#src/channels/wording.ts'
 import { checkedKey, hasText, type TextKey, type Translate } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 
 const NAME_MAX = 60
@@ -18,7 +18,7 @@ export function destinationName(
   hereId: number | undefined,
 ): string {
   if (id === hereId) return t('bot:rec.here')
-  return own ? t(checkedKey(`bot:rec.own.${channel}`)) : cut(name, NAME_MAX)
+  return own ? t(checkedKey(`bot:rec.own.${channel}`)) : cutText(name, NAME_MAX)
 }
 
 /**

@@ -3,6 +3,7 @@
 import { formatUnits } from 'viem/utils'
 import { formatDecimal, formatDuration, formatNumber, formatPercent } from '#src/i18n/format.ts'
 import { checkedKey, hasText, type Translate, typed } from '#src/i18n/translate.ts'
+import { cutText, graphemesOf } from '#src/kernel/cut-text.ts'
 import { type DisplayValues, SEVERITIES } from '#src/kernel/display-values.ts'
 import type { NumberField, SettingField } from '#src/watches/form.ts'
 import { COOLDOWN_SECONDS_MAX } from '#src/watches/model.ts'
@@ -215,10 +216,7 @@ const ECHO_MAX = 40
 
 /** Shortens input that a refusal repeats. */
 export function cut(text: string): string {
-  const characters = [...text.replace(/\s+/g, ' ')]
-  return characters.length <= ECHO_MAX
-    ? characters.join('')
-    : `${characters.slice(0, ECHO_MAX - 1).join('')}…`
+  return cutText(text.replace(/\s+/g, ' '), ECHO_MAX, (part) => [...graphemesOf(part)].length)
 }
 
 /** Key of the prompt for a number, percentage or duration, below buttons with choices. */

@@ -1,10 +1,10 @@
 /** Choice of a time zone: by region and city, or by typing a place. Pure. */
 
 import { packed } from '#src/actions/codec.ts'
-import { cut } from '#src/channels/wording.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import { cityOf, findZones, modernZone, ZONE_NAMES } from '#src/i18n/zones.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { act, back, inRows, pageRow, type Reader, screen, type View } from './view.ts'
@@ -49,7 +49,10 @@ const CITY_MAX = 10
 
 /** A button that sets a zone, with its city and the time there. */
 export function zoneButton({ t }: Reader, zone: string, now: Date, data: string): Button {
-  return act(`${cut(cityOf(zone, t.locale), CITY_MAX)} ${formatTime(now, t.locale, zone)}`, data)
+  return act(
+    `${cutText(cityOf(zone, t.locale), CITY_MAX)} ${formatTime(now, t.locale, zone)}`,
+    data,
+  )
 }
 
 /** Buttons of the regions. */

@@ -1,9 +1,11 @@
 /** Items of a group or summary: one line for each of its messages. */
+
 import { translator } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import { stateIn } from './group.ts'
 import { groupItemTitle } from './group-wording.ts'
-import { cut, glyphOf, isolatedInArabic, lineStart, plainLineWriter } from './wording.ts'
+import { glyphOf, isolatedInArabic, lineStart, plainLineWriter } from './wording.ts'
 
 /** One message of a group or summary. */
 export interface CardItem {
@@ -46,7 +48,7 @@ export function groupItem(
   return {
     glyph: glyphOf(item, own),
     time: undefined,
-    text: cut(title, TITLE_MAX),
+    text: cutText(title, TITLE_MAX),
     fields: [],
     message: item,
   }
@@ -58,7 +60,7 @@ export function transferItem(envelope: Envelope, item: EnvelopeMessage, shownAt:
   return {
     glyph: glyphOf(item),
     time: String(plainLineWriter(envelope).time(at, { shownAt, seconds: true })),
-    text: cut(item.title, TITLE_MAX),
+    text: cutText(item.title, TITLE_MAX),
     fields: item.fields.filter(({ key }) => TRANSFER_FIELDS.includes(key)),
     message: item,
   }

@@ -7,6 +7,7 @@ import {
   typed,
 } from '#src/i18n/translate.ts'
 import { titleOnChain } from '#src/kernel/chains.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import { type CardItem, groupItem, TITLE_MAX, transferItem } from './card-items.ts'
@@ -16,7 +17,6 @@ import { groupTimes, lostRounds, namedIn } from './group-times.ts'
 import { groupBody, groupHeading, groupLine } from './group-wording.ts'
 import { alertHeading } from './heading.ts'
 import {
-  cut,
   glyphOf,
   hasEnded,
   type LineWriter,
@@ -102,7 +102,7 @@ function alertCard(
   const isLengthStated = state.recovery?.(envelope)?.seconds !== undefined
   return {
     glyph: message.test ? `${TEST_GLYPH} ${t('messages:test.label')} · ${glyph}` : glyph,
-    title: cut(alertHeading(envelope), TITLE_MAX),
+    title: cutText(alertHeading(envelope), TITLE_MAX),
     lines: [severityLine(envelope, writer, { state, now, isLengthStated })],
     body: message.body,
     fields: [],
@@ -139,7 +139,7 @@ function groupCard(
     isFollowUpOver || (isWell && (cause?.kind === 'silent' || cause?.kind === 'healthy'))
   const heading = groupHeading(hasCause ? envelope : uncaused, {
     ...times,
-    worst: { ...worst, title: cut(worst.title, TITLE_MAX) },
+    worst: { ...worst, title: cutText(worst.title, TITLE_MAX) },
     count: isOver ? items.length : open.length,
     isOver: isOver && !isFollowUpOver,
     isCut,
@@ -201,7 +201,7 @@ function rollupCard(
   const shownAt = shownAtOf({ message: newest }, state, now)
   const about = {
     time: writer.time(new Date(newest.firedAt), { seconds: true, shownAt }),
-    title: cut(newest.title, TITLE_MAX),
+    title: cutText(newest.title, TITLE_MAX),
   }
   return {
     glyph: glyphOf(worst),
@@ -216,7 +216,10 @@ function rollupCard(
         : writer.write('messages:rollup.newest', {
             ...about,
             watch: typed(shownLabel(newest.watchLabel)),
-            title: cut(titleAfterWatchName(shownLabel(newest.watchLabel), newest.title), TITLE_MAX),
+            title: cutText(
+              titleAfterWatchName(shownLabel(newest.watchLabel), newest.title),
+              TITLE_MAX,
+            ),
           }),
     ],
     body: '',
@@ -238,7 +241,7 @@ function plainCard(envelope: Envelope, { state = {}, now }: CardOptions): Card {
   const shownAt = shownAtOf(envelope, state, now)
   return {
     glyph: typeof glyph === 'string' ? glyph : '',
-    title: cut(message.title, TITLE_MAX),
+    title: cutText(message.title, TITLE_MAX),
     lines: [],
     body: message.body,
     fields: message.fields,
@@ -248,10 +251,13 @@ function plainCard(envelope: Envelope, { state = {}, now }: CardOptions): Card {
       fields: [],
       text:
         item.watchLabel === null
-          ? cut(item.title, TITLE_MAX)
+          ? cutText(item.title, TITLE_MAX)
           : t('messages:item', {
               watch: typed(shownLabel(item.watchLabel)),
-              title: cut(titleAfterWatchName(shownLabel(item.watchLabel), item.title), TITLE_MAX),
+              title: cutText(
+                titleAfterWatchName(shownLabel(item.watchLabel), item.title),
+                TITLE_MAX,
+              ),
             }),
       message: item,
     })),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
+import { cutText, graphemesOf } from '#src/kernel/cut-text.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { CARD_FIELDS_MAX, type Card, cardOf, type MessageTone } from './card.ts'
 import type { CardItem } from './card-items.ts'
@@ -24,7 +25,7 @@ import { rateLimitError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import type { SafeAnswer } from './http-exchange.ts'
 import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { asShown, withoutNames } from './shown.ts'
-import { cut, fitPieces, isOpenLink, isSilent } from './wording.ts'
+import { fitPieces, isOpenLink, isSilent } from './wording.ts'
 
 /**
  * Messages to a Discord channel by its incoming webhook.
@@ -189,7 +190,7 @@ function describe(card: Card, envelope: Envelope): string {
 
 function itemText(item: CardItem, locale: Locale): string {
   const { message, glyph, time, text, fields } = item
-  const title = escaped(cut(text, ITEM_MAX))
+  const title = escaped(cutText(text, ITEM_MAX))
   const shown = isOpenLink(message.link) ? `[${title}](<${message.link}>)` : title
   const words = [...(time === undefined ? [] : [escaped(time)]), glyph, shown].join(' ')
   return [words, ...itemFacts({ locale }, fields, EMBED_FACTS)].join(' · ')
@@ -204,12 +205,12 @@ function fitted(text: string, max: number): string {
   return fitPieces(pieces(text), max)
 }
 
-/** Characters of the text, with markup characters escaped. */
+/** User-perceived characters of the text, with markup characters escaped. */
 function pieces(text: string): string[] {
-  const characters = [...text.toWellFormed()]
+  const characters = [...graphemesOf(text.toWellFormed())]
   return characters.map((character, index) => {
-    const isLink = character === ':' && characters[index + 1] === '/'
-    return isLink || /[\\*_~`|<>#[\]()]/.test(character) ? `\\${character}` : character
+    if (character === ':' && characters[index + 1]?.startsWith('/')) return '\\:'
+    return character.replace(/[\\*_~`|<>#[\]()]/g, '\\$&')
   })
 }
 

@@ -1,9 +1,11 @@
 /** Values of an alert on one line below its text, without values that the text states. Pure. */
+
 import { shortAddress } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { html, type Translate, translator, typed } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { type Envelope, type EnvelopeMessage, isOneAlert, type MessageField } from './envelope.ts'
-import { cut, isCode, isForeign, isOpenLink } from './wording.ts'
+import { isCode, isForeign, isOpenLink } from './wording.ts'
 
 /** Maximum number of values on the line; the alert's page has all. */
 const FACTS_MAX = 8
@@ -65,7 +67,9 @@ export function pagesOfHashes({ kind, message }: Envelope) {
 export function hashPages(fields: readonly MessageField[]) {
   return fields.flatMap((field) => {
     const url = pageOf(field)
-    return url === undefined || !isHash(field) ? [] : [{ label: cut(field.label, LABEL_MAX), url }]
+    return url === undefined || !isHash(field)
+      ? []
+      : [{ label: cutText(field.label, LABEL_MAX), url }]
   })
 }
 
@@ -106,7 +110,7 @@ export function linkWords(
 function factMarkup(t: Translate, field: MessageField, writer: FactWriter): string {
   const page = pageOf(field)
   const { link, isHtml = false } = writer
-  const label = cut(field.label, LABEL_MAX)
+  const label = cutText(field.label, LABEL_MAX)
   if (link !== undefined && page !== undefined && isHash(field)) {
     return link(t('messages:factLink', { label }), page)
   }
@@ -126,7 +130,7 @@ function valueMarkup(field: MessageField, page: string | undefined, writer: Fact
   const { link } = writer
   const value = isCode(field)
     ? shortAddress(field.value)
-    : cut(withoutDirections(field.value), VALUE_MAX)
+    : cutText(withoutDirections(field.value), VALUE_MAX)
   if (page !== undefined && link !== undefined) return link(value, page)
   return isCode(field) ? writer.code(value) : writer.text(value)
 }

@@ -1,9 +1,11 @@
 /** The alerts of a message, and their common cause. Pure. */
+
 import { helpText } from '#src/i18n/signal-help.ts'
 import { translator } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { ALL_DUTIES, dutiesOf } from './duties.ts'
 import type { Cause, Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
-import { cut, hasEnded, worstOf } from './wording.ts'
+import { hasEnded, worstOf } from './wording.ts'
 
 /** Fields that all alerts of a group may share. */
 const SHARED_FIELDS: readonly string[] = ['sender', 'from', 'round', 'rounds']
@@ -85,7 +87,13 @@ export function sharedField(items: readonly EnvelopeMessage[]): readonly Message
     const values = items.map(({ fields }) => fields.find((field) => field.key === key))
     const [first] = values
     if (first !== undefined && values.every((field) => field?.value === first.value)) {
-      return [{ ...first, label: cut(first.label, LABEL_MAX), value: cut(first.value, VALUE_MAX) }]
+      return [
+        {
+          ...first,
+          label: cutText(first.label, LABEL_MAX),
+          value: cutText(first.value, VALUE_MAX),
+        },
+      ]
     }
   }
   return []

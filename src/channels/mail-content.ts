@@ -10,6 +10,7 @@ import {
   translator,
   typed,
 } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { type Card, cardOf } from './card.ts'
 import { type CardItem, itemLine } from './card-items.ts'
 import { type Envelope, isOneAlert, type MessageField } from './envelope.ts'
@@ -29,7 +30,7 @@ import { type MailWriter, mailWriter } from './mail-page.ts'
 import { subjectOf } from './mail-subject.ts'
 import { type MailContent, mailText } from './mail-text.ts'
 import { helpRef } from './transfer.ts'
-import { cut, isCode, isForeign, isolatedInArabic, lineStart, shownLabel } from './wording.ts'
+import { isCode, isForeign, isolatedInArabic, lineStart, shownLabel } from './wording.ts'
 
 /** Maximum length of a body, so that an e-mail stays under 60 kB. The service's texts are much shorter. */
 const BODY_MAX = 4000
@@ -61,10 +62,10 @@ export function alertMail(envelope: Envelope, reader: MailReader, now?: Date): M
   const whole = cardOf(envelope, { ...(now && { now }) })
   const card: Card = {
     ...whole,
-    body: cut(whole.body, BODY_MAX),
+    body: cutText(whole.body, BODY_MAX),
     fields: whole.fields
       .slice(0, FIELDS_MAX)
-      .map((field) => ({ ...field, label: cut(field.label, LABEL_MAX) })),
+      .map((field) => ({ ...field, label: cutText(field.label, LABEL_MAX) })),
   }
   const action = actionOf(envelope)
   return {
@@ -199,7 +200,7 @@ function bodyHtml(writer: MailWriter, { message }: Envelope, { body }: Card): st
 
 /** Preview text that mail clients show beside the subject: severity and times. */
 function preheaderOf({ body, lines }: Card): string {
-  return lines[0] ?? cut(body, 120)
+  return lines[0] ?? cutText(body, 120)
 }
 
 /** Links to pages; actions of the bot are omitted. */
@@ -232,7 +233,7 @@ function actionOf(envelope: Envelope): readonly string[] {
   if (kind === 'group') {
     const help = groupHelp(envelope, {})
     if (help === undefined) return []
-    const title = help.title === undefined ? [] : [cut(help.title, TITLE_MAX)]
+    const title = help.title === undefined ? [] : [cutText(help.title, TITLE_MAX)]
     return [...title, ...helpLines(help.text)]
   }
   const help = helpText(translator(envelope.locale), helpRef(envelope), 'action') ?? ''
@@ -244,7 +245,7 @@ function helpLines(help: string): readonly string[] {
   return help
     .split('\n')
     .slice(0, HELP_LINES)
-    .map((line) => cut(line, HELP_MAX))
+    .map((line) => cutText(line, HELP_MAX))
 }
 
 /** An item in the text part: its line, the pages of its transaction and of its alert. */
@@ -274,14 +275,14 @@ function wholeHtml(wallet: string): Html {
 }
 
 function valueHtml(writer: MailWriter, field: MessageField): string {
-  const value = escapeHtml(cut(withoutDirections(field.value), VALUE_MAX))
+  const value = escapeHtml(cutText(withoutDirections(field.value), VALUE_MAX))
   const shown = isCode(field) ? `<span dir="ltr">${value}</span>` : `<bdi>${value}</bdi>`
   const { href = '' } = field
   return /^https?:\/\//i.test(href) ? writer.link(shown, href) : shown
 }
 
 function fieldText(t: Translate, field: MessageField): string {
-  const value = cut(withoutDirections(field.value), VALUE_MAX)
+  const value = cutText(withoutDirections(field.value), VALUE_MAX)
   return t('messages:fieldLine', {
     label: field.label,
     value: isForeign(field, t.locale) ? typed(value) : value,

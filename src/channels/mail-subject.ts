@@ -1,11 +1,13 @@
 /** The subjects of e-mails. Pure. */
+
 import { type Translate, typed } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { textAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import type { Card } from './card.ts'
 import { type Envelope, isOneAlert } from './envelope.ts'
 import { alertHeading } from './heading.ts'
 import { mailSubject, SUBJECT_ROOM } from './mail-text.ts'
-import { cut, cutAfterWord, severityWord, worstOf } from './wording.ts'
+import { cutAfterWord, severityWord, worstOf } from './wording.ts'
 
 const TITLE_MAX = 300
 /** Maximum length of a watch's name in a subject, which has 78 characters. */
@@ -28,7 +30,7 @@ export function subjectOf(
   const labelMax = LABEL_MAX
   const repeated = message.isRecovery ? undefined : answered
   const isAnswer = answers !== undefined && !message.isRecovery
-  const happened = cut(repeated?.title ?? message.title, TITLE_MAX)
+  const happened = cutText(repeated?.title ?? message.title, TITLE_MAX)
   const what = isOneAlert(kind)
     ? alertHeading(envelope, { title: happened, labelMax })
     : kind === 'group'
@@ -65,5 +67,5 @@ function onlyWatch({ message, items = [], more = 0 }: Envelope): string | undefi
 /** A title after the name of its watch, unless it begins with it. */
 function afterWatch(t: Translate, watch: string | undefined, title: string): string {
   if (watch === undefined || textAfterWatchName(watch, title) !== undefined) return title
-  return t('messages:item', { watch: typed(cut(watch, LABEL_MAX)), title })
+  return t('messages:item', { watch: typed(cutText(watch, LABEL_MAX)), title })
 }

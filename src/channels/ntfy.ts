@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { cardOf } from './card.ts'
 import { type Channel, type ChannelDefinition, defineChannel, USUAL_TRAITS } from './define.ts'
 import type { Envelope } from './envelope.ts'
@@ -8,7 +9,7 @@ import { type HookDeps, type HookDestination, RequestBodyPreview, urlForm } from
 import { rateLimitError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { checkUserUrl } from './safe-fetch.ts'
-import { cut, isOpenLink, isSilent } from './wording.ts'
+import { isOpenLink, isSilent } from './wording.ts'
 
 /**
  * Push notifications through ntfy, at ntfy.sh or at another server. Sent messages cannot be changed.
@@ -114,7 +115,7 @@ function ntfyBody(envelope: Envelope, topic: string, now?: Date): string {
   })
   const lines = [
     ...card.lines,
-    cut(card.body, BODY_MAX).trim(),
+    cutText(card.body, BODY_MAX).trim(),
     ...items,
     card.more ?? '',
     ...card.fields.map(({ label, value }) => `${label}: ${value}`),
@@ -129,7 +130,7 @@ function ntfyBody(envelope: Envelope, topic: string, now?: Date): string {
   return JSON.stringify({
     topic,
     title: readable(title, TITLE_MAX),
-    message: fitBytes(readable(lines.join('\n')), MESSAGE_BYTES_MAX),
+    message: cutText(readable(lines.join('\n')), MESSAGE_BYTES_MAX, Buffer.byteLength),
     priority,
     ...(isOpenLink(link) && { click: link }),
     ...(actions.length > 0 && { actions }),
@@ -147,20 +148,7 @@ function lastLine(envelope: Envelope, number: string | undefined): string {
 /** Removes direction marks and broken characters from plain text. */
 function readable(text: string, max = Number.POSITIVE_INFINITY): string {
   const whole = withoutDirections(text.toWellFormed())
-  return (Number.isFinite(max) ? cut(whole, max) : whole).trim() || NOTHING
-}
-
-/** Cuts to a number of bytes in UTF-8, never inside a character. */
-function fitBytes(text: string, max: number): string {
-  if (Buffer.byteLength(text) <= max) return text
-  let kept = ''
-  let bytes = Buffer.byteLength('…')
-  for (const character of text) {
-    bytes += Buffer.byteLength(character)
-    if (bytes > max) break
-    kept += character
-  }
-  return `${kept}…`
+  return (Number.isFinite(max) ? cutText(whole, max) : whole).trim() || NOTHING
 }
 
 interface Topic {

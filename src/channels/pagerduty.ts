@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { cardOf } from './card.ts'
 import {
   type Channel,
@@ -26,7 +27,7 @@ import type { SafeAnswer } from './http-exchange.ts'
 import { startOf } from './outage.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { checkUserUrl } from './safe-fetch.ts'
-import { cut, hasEnded, isOpenLink, shownLabel, TEST_GLYPH } from './wording.ts'
+import { hasEnded, isOpenLink, shownLabel, TEST_GLYPH } from './wording.ts'
 
 /**
  * Alerts of a PagerDuty service, by the Events API v2. An outage triggers one PagerDuty alert, however many
@@ -224,7 +225,7 @@ function detailsOf(body: string, fields: readonly MessageField[]): Record<string
 }
 
 function plain(text: string, max: number): string {
-  return cut(text.toWellFormed(), max).trim() || '\u2013'
+  return cutText(text.toWellFormed(), max).trim() || '\u2013'
 }
 
 /**

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
+import { cutText, graphemesOf } from '#src/kernel/cut-text.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { CARD_FIELDS_MAX, type Card, cardOf } from './card.ts'
 import type { CardItem } from './card-items.ts'
@@ -16,7 +17,7 @@ import {
 } from './hook-url.ts'
 import { rateLimitError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
-import { cut, fitPieces, isOpenLink } from './wording.ts'
+import { fitPieces, isOpenLink } from './wording.ts'
 
 /**
  * Messages to a Slack channel by its incoming webhook. Sent messages cannot be changed.
@@ -140,7 +141,7 @@ function fieldText({ label, value, href }: MessageField) {
   const isLink = href !== undefined && isOpenLink(href) && href.length < FIELD_MAX
   return isLink
     ? markup(`${fitted(label, 200)}\n${link(href, fitted(text, FIELD_MAX) || EMPTY_TEXT)}`)
-    : plain(`${cut(label, 200)}\n${text}`, FIELD_MAX)
+    : plain(`${cutText(label, 200)}\n${text}`, FIELD_MAX)
 }
 
 const BLOCK_FACTS: FactWriter = { text: escaped, code: escaped, link: linkTo }
@@ -185,7 +186,9 @@ function fitted(text: string, max: number): string {
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 function pieces(text: string): string[] {
-  return [...text.toWellFormed()].map((character) => ENTITIES[character] ?? character)
+  return [...graphemesOf(text.toWellFormed())].map((piece) =>
+    piece.replace(/[&<>]/g, (character) => ENTITIES[character] ?? character),
+  )
 }
 
 /** Identifies the webhook without the secret part. */

@@ -8,11 +8,12 @@ import {
   translator,
   typed,
 } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { TEXT_MAX } from '#src/telegram/limits.ts'
 import { plainOf } from '#src/telegram/text.ts'
 import type { Envelope, MessageField } from './envelope.ts'
 import { linkWords } from './facts.ts'
-import { cut, isCode, isForeign, isOpenLink, type LineWriter } from './wording.ts'
+import { isCode, isForeign, isOpenLink, type LineWriter } from './wording.ts'
 
 /** A chat message as Telegram HTML, and as plain text. */
 export interface ChatText {
@@ -60,12 +61,12 @@ export function chatText(parts: ChatParts): ChatText {
   const withBody = compose(parts, { shown: 0, body, quote: '' })
   const quoteRoom = TEXT_MAX - withBody.plain.length - BREAK.length
   if (quote !== '' && quoteRoom > QUOTE_LEAST) {
-    return compose(parts, { shown: 0, body, quote: cut(quote, quoteRoom) })
+    return compose(parts, { shown: 0, body, quote: cutText(quote, quoteRoom) })
   }
   if (withBody.plain.length <= TEXT_MAX) return withBody
   const bare = compose(parts, { shown: 0, body: '', quote: '' })
   const bodyRoom = TEXT_MAX - bare.plain.length - BREAK.length
-  return compose(parts, { shown: 0, body: cut(body, bodyRoom), quote: '' })
+  return compose(parts, { shown: 0, body: cutText(body, bodyRoom), quote: '' })
 }
 
 const BREAK = '\n\n'

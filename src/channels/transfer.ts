@@ -1,13 +1,15 @@
 /** Transfers of a watched wallet: what the first line of their messages says, and which help fits them. Pure. */
+
 import { z } from 'zod'
 import { formatAmounts } from '#src/i18n/amounts.ts'
 import { formatAmount } from '#src/i18n/format.ts'
 import { type TextValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
 import { assetSymbol, titleOnChain } from '#src/kernel/chains.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { AssetDecimals, type JsonObject } from '#src/kernel/units.ts'
 import type { Cause, Envelope, MovedAmount } from './envelope.ts'
-import { cut, LABEL_MAX } from './wording.ts'
+import { LABEL_MAX } from './wording.ts'
 
 const MOVED = 'wallet-balance.moved'
 /** Maximum number of transfers whose titles are written together. */
@@ -185,7 +187,7 @@ export function transferHeading(
     })),
     locale,
   )
-  const values = { watch: typed(cut(watchLabel, labelMax)), amount }
+  const values = { watch: typed(cutText(watchLabel, labelMax)), amount }
   const isOwn = of.counterpartyRole === 'own-wallet'
   const form = of.isTopUp ? 'paid' : units > 0n ? 'received' : isOwn ? 'sentOwn' : 'sent'
   return titleOnChain(translator(locale)(`messages:group.${form}`, values))

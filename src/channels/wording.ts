@@ -10,6 +10,7 @@ import {
   translator,
   typed,
 } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
@@ -226,7 +227,7 @@ function takenParts<Value extends HtmlValue>(
 ): readonly string[] {
   if (acknowledged !== undefined) return [acknowledgedPart(acknowledged, writer, shownAt)]
   if (takenBy === undefined) return []
-  return [writer.write('messages:state.takenBy', { name: typed(cut(takenBy, LABEL_MAX)) })]
+  return [writer.write('messages:state.takenBy', { name: typed(cutText(takenBy, LABEL_MAX)) })]
 }
 
 /** Time of the escalation, and the names of its recipients where the reader may know them. */
@@ -238,7 +239,7 @@ function escalatedPart<Value extends HtmlValue>(
   const time = writer.time(at, { shownAt })
   const [first, ...others] = to
   if (first === undefined) return writer.write('messages:state.escalated', { time })
-  const name = typed(cut(first, LABEL_MAX))
+  const name = typed(cutText(first, LABEL_MAX))
   return others.length === 0
     ? writer.write('messages:state.escalatedTo', { time, name })
     : writer.write('messages:state.escalatedToMore', { time, name, count: others.length })
@@ -253,7 +254,10 @@ function acknowledgedPart<Value extends HtmlValue>(
   const when = { time: writer.time(at, { shownAt }) }
   return by === null
     ? writer.write('messages:state.acknowledged', when)
-    : writer.write('messages:state.acknowledgedBy', { ...when, name: typed(cut(by, LABEL_MAX)) })
+    : writer.write('messages:state.acknowledgedBy', {
+        ...when,
+        name: typed(cutText(by, LABEL_MAX)),
+      })
 }
 
 /** Start and end of an alert that is over, or of a recovery. */
@@ -280,7 +284,7 @@ export function lineStart(locale: Locale): string {
 
 /** A watch's label, cut if it is too long. */
 export function shownLabel(label: string): string {
-  return cut(label, LABEL_MAX)
+  return cutText(label, LABEL_MAX)
 }
 
 /** Whether a field's value has another direction than the reader's language. */
@@ -300,23 +304,10 @@ export function isOpenLink(link: string): boolean {
   return url.hostname.includes('.') || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0
 }
 
-/** Cuts to a number of UTF-16 units, never inside a character; ends with `…` if something was removed. */
-export function cut(text: string, max: number): string {
-  if (text.length <= max) return text
-  const kept: string[] = []
-  let length = 1
-  for (const character of text) {
-    length += character.length
-    if (length > max) break
-    kept.push(character)
-  }
-  return `${kept.join('')}…`
-}
-
-/** Like `cut`, but cuts after a whole word, unless that would remove more than half of what fits. */
+/** Like `cutText`, but cuts after a whole word, unless that would remove more than half of what fits. */
 export function cutAfterWord(text: string, max: number): string {
   if (text.length <= max) return text
-  const short = cut(text, max).slice(0, -1)
+  const short = cutText(text, max).slice(0, -1)
   const end = short.lastIndexOf(' ')
   const isInside = text[short.length] !== ' ' && end > max / 2
   return `${(isInside ? short.slice(0, end) : short).replace(/[\s·,،，、:：(（]+$/u, '')}…`

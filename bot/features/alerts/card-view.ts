@@ -4,10 +4,11 @@ import { recoveredTitle } from '#src/alerts/render.ts'
 import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { withoutNames } from '#src/channels/shown.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
-import { cut, isOpenLink } from '#src/channels/wording.ts'
+import { isOpenLink } from '#src/channels/wording.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import { escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { canBeProven } from '#src/watches/events.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
@@ -149,7 +150,7 @@ export function deliveryText(
   const { t } = reader
   const { status, attempts, lastStatusCode, lastError, nextAttemptAt, deliveredAt } = entry
   const failure = lastStatusCode === null ? failureText(t, lastError ?? '') : undefined
-  const reason = cut(
+  const reason = cutText(
     lastStatusCode === null ? (lastError ?? '') : String(lastStatusCode),
     ERROR_MAX,
   )

@@ -1,10 +1,11 @@
 import { packed } from '#src/actions/codec.ts'
 import type { AlertFilter } from '#src/actions/verbs.ts'
 import type { AlertLine } from '#src/alerts/history-view.ts'
-import { cut, lineStart } from '#src/channels/wording.ts'
+import { lineStart } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { escapeHtml, html, typed } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
@@ -97,11 +98,11 @@ function rowsOf(
 function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   const { t } = reader
   const link = escapeHtml(deepLink(reader, `a${line.id}`))
-  const title = escapeHtml(cut(titleAfterWatchName(line.watchLabel, line.title), TITLE_MAX))
+  const title = escapeHtml(cutText(titleAfterWatchName(line.watchLabel, line.title), TITLE_MAX))
   const values = {
     time: nearTime(reader, line.startedAt, now),
     // The label is outside of the link, because a name in another script would reorder the title.
-    label: typed(cut(withoutDirections(line.watchLabel), LABEL_MAX)),
+    label: typed(cutText(withoutDirections(line.watchLabel), LABEL_MAX)),
     title: html(`<a href="${link}">${title}</a>`),
   }
   const { durationSeconds: seconds } = line
@@ -123,7 +124,9 @@ export function alertGlyph({ state, severity }: Pick<AlertLine, 'state' | 'sever
 
 function acknowledged({ t }: Reader, { acknowledged: by }: AlertLine): readonly string[] {
   if (by === null) return []
-  return by.by === null ? ['✓'] : [t.html('bot:alerts.by', { name: typed(cut(by.by, LABEL_MAX)) })]
+  return by.by === null
+    ? ['✓']
+    : [t.html('bot:alerts.by', { name: typed(cutText(by.by, LABEL_MAX)) })]
 }
 
 function emptyLine(

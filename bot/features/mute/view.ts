@@ -1,8 +1,8 @@
 import { packed } from '#src/actions/codec.ts'
 import type { AlertLine } from '#src/alerts/history-view.ts'
-import { cut } from '#src/channels/wording.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
@@ -52,7 +52,7 @@ export function muteScreen(reader: Reader, muted: ActiveMutes, options: MuteOpti
     ...shownAlerts.map((line) =>
       t.html('bot:muted.alert', {
         label: typed(line.watchLabel),
-        title: cut(titleAfterWatchName(line.watchLabel, line.title), TITLE_MAX),
+        title: cutText(titleAfterWatchName(line.watchLabel, line.title), TITLE_MAX),
       }),
     ),
     hidden === 0 ? undefined : t.html('bot:watches.more', { count: hidden }),
@@ -97,5 +97,5 @@ function endAlert(line: AlertLine) {
 }
 
 function short(text: string): string {
-  return labelWithName(cut(text, LABEL_MAX), isolate)
+  return labelWithName(cutText(text, LABEL_MAX), isolate)
 }

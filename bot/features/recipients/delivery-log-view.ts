@@ -1,8 +1,8 @@
 import { packed } from '#src/actions/codec.ts'
-import { cut } from '#src/channels/wording.ts'
 import type { DeliveryLogEntry } from '#src/delivery/delivery-log.ts'
 import type { DeliveryStatus } from '#src/delivery/model.ts'
 import { typed } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { destinationName } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, type Reader, screen, type View } from '../../views/view.ts'
@@ -49,7 +49,7 @@ export function deliveryLog(
     ...entries.map((entry) => {
       const values = {
         time: nearTime(reader, entry.createdAt, now),
-        event: cut(entry.title, TITLE_MAX),
+        event: cutText(entry.title, TITLE_MAX),
         what: deliveryText(reader, entry, now),
       }
       return `${MARKS[entry.status]}${entry.test ? ' 🧪' : ''} ${t.html('bot:log.line', values)}`

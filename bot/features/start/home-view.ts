@@ -1,9 +1,9 @@
 import { packed } from '#src/actions/codec.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
-import { cut } from '#src/channels/wording.ts'
 import { formatDate, formatList } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { escapeHtml, type Translate, typed } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
@@ -221,6 +221,6 @@ const NAME_MAX = 64
 
 /** Names that users chose, each isolated. */
 function namesOf(t: Translate, names: readonly string[]): string {
-  const shown = names.slice(0, NAMES_MAX).map((name) => isolate(cut(name, NAME_MAX)))
+  const shown = names.slice(0, NAMES_MAX).map((name) => isolate(cutText(name, NAME_MAX)))
   return formatList(names.length > NAMES_MAX ? [...shown, '…'] : shown, t.locale)
 }
