@@ -52,6 +52,12 @@ function encoded(fields: Fields): Buffer | undefined {
   return typed(type, [...items, v, number(fields['r']), number(fields['s'])])
 }
 
+/** The hash of a transaction; undefined for a type that this script does not know. */
+export function hashOf(fields: Fields): string | undefined {
+  const whole = encoded(fields)
+  return whole && `0x${keccak(whole).toString('hex')}`
+}
+
 /** Senders that were computed before: several steps of a check read the same blocks. */
 const senders = new WeakMap<Fields, string | undefined>()
 

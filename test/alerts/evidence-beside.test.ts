@@ -62,7 +62,7 @@ const pChain = () => `${world.published?.pChainUrl}/ext/bc/P`
 
 function check(evidence: Evidence, beside: { published?: string; pChain?: string }) {
   const { contracts, rpcUrl } = world.devnet
-  return verify(evidence, [rpcUrl], contracts.registry, beside)
+  return verify(evidence, rpcUrl, contracts.registry, beside)
 }
 
 /** What the script says of evidence with a change. */
@@ -129,7 +129,7 @@ describe('unclaimed rewards', () => {
     doubled.data['amountWei'] = doubled.claim['amountWei']
     const { contracts, rpcUrl } = world.devnet
     const read = async () => (await fetch(file)).json()
-    expect(await verify(doubled, [rpcUrl], contracts.registry, { read })).toMatchObject({
+    expect(await verify(doubled, rpcUrl, contracts.registry, { read })).toMatchObject({
       code: 2,
       said: expect.stringContaining('does not fit the root'),
     })
@@ -144,8 +144,8 @@ describe('unclaimed rewards', () => {
     doubled.data['amountWei'] = doubled.claim['amountWei']
     const { contracts, rpcUrl } = world.devnet
     const read = async () => repeated
-    expect((await verify(doubled, [rpcUrl], contracts.registry, { read })).code).toBe(1)
-    expect((await verify(rewards, [rpcUrl], contracts.registry, { read })).code).toBe(0)
+    expect((await verify(doubled, rpcUrl, contracts.registry, { read })).code).toBe(1)
+    expect((await verify(rewards, rpcUrl, contracts.registry, { read })).code).toBe(0)
   })
 
   test('that were claimed since are confirmed of then, and refuted of now', async () => {

@@ -40,7 +40,7 @@ afterAll(() => world.close())
 
 function check(changed: Evidence, published = world.published?.passesUrl) {
   const { contracts, rpcUrl } = world.devnet
-  return verify(changed, [rpcUrl], contracts.registry, { published })
+  return verify(changed, rpcUrl, contracts.registry, { published })
 }
 
 /** What the script says of evidence with a change. */
@@ -61,7 +61,7 @@ test('is confirmed by the published calculation, and the script says that the ch
 
 test('is not checked without the published calculation, or with that of another reward epoch', async () => {
   const { rpcUrl, contracts } = world.devnet
-  expect(await verify(evidence, [rpcUrl], contracts.registry)).toMatchObject({
+  expect(await verify(evidence, rpcUrl, contracts.registry)).toMatchObject({
     code: 2,
     said: expect.stringContaining('--published'),
   })

@@ -7,7 +7,7 @@ import { runs } from '../support/runs.ts'
 import { type RoundWorld, roundWorld } from '../watches/rounds.ts'
 import type { Notified } from '../watches/world.ts'
 import { confirmedChanges } from './evidence-changes.ts'
-import { verify } from './evidence-script.ts'
+import { twice, verify } from './evidence-script.ts'
 
 /** The evidence of alerts about reward epochs, votes and rates, checked by the script of examples/. */
 
@@ -80,7 +80,7 @@ beforeAll(async () => {
     await world.scan()
   }
   raised = (await world.notified()) as readonly RaisedAlert[]
-  rpc = createRpc([world.devnet.rpcUrl])
+  rpc = createRpc(twice(world.devnet.rpcUrl))
 }, 180_000)
 afterAll(() => world.close())
 

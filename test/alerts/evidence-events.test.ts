@@ -6,19 +6,20 @@ import { translator } from '#src/i18n/translate.ts'
 import { EvidenceClaim } from '#src/watches/evidence-model.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { checkEvent, type SilenceClaimed } from '../../examples/evidence/events.ts'
+import { decodeClaim, type Evidence } from '../../examples/evidence/file.ts'
 import { evidenceRules, RULES_FILE } from '../generated/evidence-rules.ts'
 
 /** Event, severity and rule of evidence are bound to its claim by the script of examples/. */
 
 interface Stated {
   readonly event: string
-  readonly severity: string
+  readonly severity: Evidence['severity']
   readonly firedAt: string
   readonly rule: string | null
   readonly claim: Readonly<Record<string, unknown>>
 }
 
-const SEVERITIES = ['info', 'warning', 'critical']
+const SEVERITIES = ['info', 'warning', 'critical'] as const
 const t = translator('en')
 
 /** Some months before the rewards of the example expire. */
@@ -40,7 +41,7 @@ const ALL: readonly Stated[] = REGISTRY.flatMap(({ name, signals }) =>
 
 function resultOf({ claim, ...stated }: Stated): SilenceClaimed | undefined | 'refused' {
   try {
-    return checkEvent(stated, claim)
+    return checkEvent({ ...stated, claim: decodeClaim(claim) })
   } catch {
     return 'refused'
   }

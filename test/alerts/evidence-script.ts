@@ -26,15 +26,16 @@ export interface Beside {
 /**
  * Checks evidence as the script does after it has read its file.
  *
- * @param endpoints their addresses, or a client of them that several checks share: it reads each block once
+ * @param endpoints one that is asked as two are, their addresses, or a client that several checks share
  */
 export function verify(
   evidence: unknown,
-  endpoints: readonly string[] | Rpc,
+  endpoints: string | readonly string[] | Rpc,
   registry: string,
   { published, read = readerOf(published), pChain, message }: Beside = {},
 ): Promise<EvidenceVerdict> {
-  const rpc = 'block' in endpoints ? endpoints : createRpc(endpoints)
+  const urls = typeof endpoints === 'string' ? twice(endpoints) : endpoints
+  const rpc = 'block' in urls ? urls : createRpc(urls)
   return checkWith(JSON.stringify(evidence), rpc, {
     registry,
     published: read,
@@ -60,6 +61,11 @@ export async function runScript(
   } finally {
     await rm(folder, { recursive: true })
   }
+}
+
+/** An endpoint under two names of this machine, as if two operators agreed. */
+export function twice(url: string): readonly string[] {
+  return [url, url.replace('127.0.0.1', 'localhost')]
 }
 
 /** An answer of JSON-RPC. */

@@ -4,7 +4,7 @@ import { alertUrl } from '#src/alerts/alert-urls.ts'
 import { createRpc, type Rpc } from '../../examples/evidence/rpc.ts'
 import { signIn } from '../support/people.ts'
 import type { RoundWorld } from '../watches/rounds.ts'
-import { changedEndpoint, runScript, verify } from './evidence-script.ts'
+import { changedEndpoint, runScript, twice, verify } from './evidence-script.ts'
 import { failingProviders } from './failing-providers.ts'
 
 /** The evidence of every alert about voting rounds, checked on the chain by the script of examples/. */
@@ -44,7 +44,7 @@ let raised: readonly RaisedAlert[] = []
 beforeAll(async () => {
   world = await failingProviders(CASES)
   raised = (await world.notified()) as unknown as readonly RaisedAlert[]
-  rpc = createRpc([world.devnet.rpcUrl])
+  rpc = createRpc(twice(world.devnet.rpcUrl))
 }, 180_000)
 afterAll(() => world.close())
 
@@ -111,7 +111,7 @@ test('the exit code and the output of the script tell its result', async () => {
   const other = structuredClone(evidence)
   other.blocks.last['hash'] = `0x${'ab'.repeat(32)}`
   const { registry } = world.devnet.contracts
-  const args = [world.devnet.rpcUrl, '--registry', registry]
+  const args = [...twice(world.devnet.rpcUrl), '--registry', registry]
   const run = (json: string, scriptArgs = args) => runScript(json, scriptArgs)
   const confirmed = await run(JSON.stringify(evidence))
   const stated = expect.stringMatching(/^The file states.+\n( {2}.+\n){5}$/)
@@ -132,7 +132,7 @@ test('a true statement that is not that of the message is refuted with the messa
   const message = { ...sent, alertId }
   const { rpcUrl, contracts } = world.devnet
   const checkWith = (evidence: unknown, sent?: unknown) =>
-    verify(evidence, [rpcUrl], contracts.registry, { message: sent })
+    verify(evidence, rpcUrl, contracts.registry, { message: sent })
   expect(await checkWith(evidence, message)).toMatchObject({ code: 0 })
   const weaker = structuredClone(evidence)
   weaker.claim['limitWei'] = '900000000000000000000'
