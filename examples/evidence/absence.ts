@@ -110,6 +110,10 @@ export const vote: Check<'vote'> = async (protocol, claim, alert) => {
   const [end, block] = (await protocol.view(manager, VIEWS.epochStart + word(epoch + 1))) ?? []
   const [ended, started] = [numberOf(end), numberOf(block)]
   must(started > 0 && started <= to, `reward epoch ${epoch} had not ended by block ${to}`)
+  must(
+    1000 * ended === Date.parse(String(alert.data['endedAt'])),
+    `reward epoch ${epoch} ended at ${ended}`,
+  )
   mustBeFew(to - started, 2 * EPOCH_BLOCKS)
   const addresses = await protocol.contracts('FlareSystemsManager', to)
   const topics = [

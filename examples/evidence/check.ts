@@ -25,7 +25,8 @@ async function checkBlocks(rpc: Rpc, { blocks }: Evidence): Promise<void> {
 /** An alert is of the last block that was read for it, and so is its claim; a transaction may be of an earlier one. */
 function checkTime({ blocks: { last }, firedAt, claim }: Evidence): void {
   if (claim.kind === 'failed-call') {
-    return must(last.number === claim.block, `the transaction is of block ${claim.block}`)
+    must(last.number === claim.block, `the transaction is of block ${claim.block}`)
+    return
   }
   must(last.at === firedAt, `the alert is of ${firedAt}, its block of ${last.at}`)
   if (!('block' in claim)) return
@@ -37,14 +38,14 @@ function checkTime({ blocks: { last }, firedAt, claim }: Evidence): void {
 /** The transactions that the alert names must be in the evidence as they are in their blocks. */
 async function checkTransactions(rpc: Rpc, evidence: Evidence): Promise<void> {
   const { data, transactions } = evidence
-  for (const name of ['tx', 'submit1Tx', 'submit2Tx']) {
-    const hash = data[name]
-    if (typeof hash !== 'string') continue
-    must(
-      transactions.some((transaction) => transaction.hash === hash),
-      `transaction ${hash} is missing from the evidence`,
-    )
-  }
+  const hashes = ['tx', 'submit1Tx', 'submit2Tx'].flatMap((name) => data[name] ?? [])
+  must(
+    isEqual(
+      [...new Set(hashes)],
+      transactions.map(({ hash }) => hash),
+    ),
+    `the alert names the transactions ${hashes.join(', ')}`,
+  )
   for (const transaction of transactions) {
     const block = await rpc.block(transaction.block)
     const found = block.transactions[transaction.index]

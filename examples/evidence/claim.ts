@@ -12,7 +12,7 @@ export interface Beside {
   readonly pChain?: string | undefined
 }
 /** The alert that makes a claim. */
-export type OfAlert = Pick<Evidence, 'chainId' | 'firedAt' | 'data'>
+export type OfAlert = Pick<Evidence, 'chainId' | 'firedAt' | 'data' | 'blocks'>
 /** Checks a claim and returns what the chain says. @throws Refuted, Unchecked */
 export type Check<K extends Kind> = (
   protocol: Protocol,

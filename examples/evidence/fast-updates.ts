@@ -46,7 +46,7 @@ export const update: Check<'update'> = async (protocol, claim, { firedAt }) => {
   return `${hash} covers ${feeds} feeds, and there are ${count}`
 }
 
-/** Rounds within which a round or a transaction is judged. */
+/** Rounds within which a transaction is judged. */
 const JUDGED_ROUNDS = 3
 
 /** An alert is about what happened since the last judgement, not about something earlier. */

@@ -34,6 +34,7 @@ const UNDECIDED: Readonly<Partial<Record<Kind, readonly string[]>>> = {
 const CHECKED: Readonly<Partial<Record<Kind, readonly string[]>>> = {
   round: ['since', 'roundStart'],
   eligibility: ['rewardEpochId'],
+  vote: ['endedAt'],
 }
 
 /** The name in the alert of a figure of the claim. */

@@ -2,7 +2,6 @@
 import { anchorsOf, feedVerdict } from './anchors.ts'
 import { type Check, isEqual, must, mustBeOf, type OfAlert } from './claim.ts'
 import type { SilenceClaimed } from './events.ts'
-import { checkAge } from './fast-updates.ts'
 import type { ClaimOf } from './file.ts'
 import { judge, type Verdict } from './judge.ts'
 import type { Protocol } from './protocol.ts'
@@ -10,6 +9,8 @@ import { collectRounds } from './rounds.ts'
 import { Unchecked } from './rpc.ts'
 import type { SettledRound as Round } from './submissions.ts'
 
+/** Rounds that a block may complete at once, where the chain stood still. */
+const GAP_MAX = 80
 /** Rounds before those that count in which a rate looks for rounds with evidence. */
 const RATE_SLACK = 20
 /** The furthest that it looks back beyond them, and the blocks after which it looks no further. */
@@ -35,12 +36,26 @@ function elsewhereOf({ values: { sentTo } }: ClaimOf<'round'>): readonly string[
   return sentTo === undefined ? [] : [sentTo]
 }
 
-/** An alert is about a round that was complete, and not long ago. */
-async function mustBeJudged(protocol: Protocol, round: number, firedAt: string): Promise<void> {
+/**
+ * An alert is of the block that completed its round: the first one after signatures for it count no longer.
+ *
+ * @returns the last round that this block completed, which is a later one where the chain stood still
+ */
+async function mustBeJudged(
+  protocol: Protocol,
+  round: number,
+  { firedAt, blocks: { last } }: OfAlert,
+): Promise<number> {
   const { first, length } = await protocol.clock()
   // Signatures count until the end of the next round.
-  const at = first + (round + 2) * length
-  await checkAge(protocol, { at, what: `round ${round} was complete` }, firedAt)
+  const complete = first + (round + 2) * length
+  const at = Date.parse(firedAt) / 1000
+  must(at >= complete, `round ${round} was not complete at ${firedAt}`)
+  const before = await protocol.rpc.block(Math.max(0, last.number - 1))
+  if (before.at >= complete) {
+    throw new Unchecked(`round ${round} was complete before block ${last.number}`)
+  }
+  return Math.floor((at - first) / length) - 2
 }
 
 /** Whose duties are judged, and which. */
@@ -89,15 +104,15 @@ function streakOf(
 }
 
 /** Duties that were missed in several rounds in a row. */
-export const round: Check<'round'> = async (protocol, claim, { chainId, firedAt, data }) => {
+export const round: Check<'round'> = async (protocol, claim, alert) => {
   const { round: last, streak, required, firstRound: first, rewardEpoch: epoch } = claim
   const { provider: voter, checks } = claim
   must(streak >= 1, 'there is no bad round')
   must(last + 1 - first >= streak, 'the streak is longer than its rounds')
   await mustBeOf(protocol, epoch, last)
-  await mustBeJudged(protocol, last, firedAt)
-  await checkTimes(protocol, claim, data)
-  const judged = { voter, checks, chainId }
+  await mustBeJudged(protocol, last, alert)
+  await checkTimes(protocol, claim, alert.data)
+  const judged = { voter, checks, chainId: alert.chainId }
   const span = { epoch, from: first, to: last }
   const { rounds, blocks } = await collectRounds(protocol, span, voter, elsewhereOf(claim))
   const verdicts = rounds.slice(-1).flatMap((round) => verdictsOf(round, judged))
@@ -185,17 +200,18 @@ function countsOf(
 }
 
 /** Too few hits over the last rounds with evidence. */
-export const rate: Check<'rate'> = async (protocol, claim, { chainId, firedAt }) => {
+export const rate: Check<'rate'> = async (protocol, claim, alert) => {
   const { round: last, rounds: counted, threshold, rewardEpoch: epoch, provider: voter } = claim
   await mustBeOf(protocol, epoch, last)
-  await mustBeJudged(protocol, last, firedAt)
+  const newest = await mustBeJudged(protocol, last, alert)
+  if (newest - last > GAP_MAX) throw new Unchecked(`${newest - last} rounds were completed at once`)
   const isAnchor = claim.condition === 'mc-anchor'
   let [hits, possible, found] = [0, 0, 0]
   // A round is judged once, although it is read again with more rounds before it.
   const judged = new Map<number, ReturnType<typeof countsOf>>()
   // Where the chain stood still, rounds with evidence lie further back; the blocks between are few.
   for (let slack = RATE_SLACK; found < counted && slack <= SLACK_MAX; slack *= 4) {
-    const span = { epoch, from: last + 1 - counted - slack, to: last, isPartial: true }
+    const span = { epoch, from: last + 1 - counted - slack, to: newest, isPartial: true }
     const { rounds, blocks } = await collectRounds(protocol, span, voter)
     ;[hits, possible, found] = [0, 0, 0]
     for (const round of rounds.toReversed()) {
@@ -203,9 +219,12 @@ export const rate: Check<'rate'> = async (protocol, claim, { chainId, firedAt })
       const isKnown = judged.has(round.round)
       const counts = isKnown
         ? judged.get(round.round)
-        : countsOf(round, voter, { isAnchor, chainId })
+        : countsOf(round, voter, { isAnchor, chainId: alert.chainId })
       judged.set(round.round, counts)
       if (counts === undefined) continue
+      if (found === 0 && round.round !== last) {
+        throw new Unchecked(`round ${round.round} was the last with evidence`)
+      }
       found += 1
       hits += counts[0]
       possible += counts[1]

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RoundWorld, roundWorld } from '../watches/rounds.ts'
-import { verify } from './evidence-script.ts'
+import { confirmedForms } from './evidence-changes.ts'
+import { datedTo, verify } from './evidence-script.ts'
 
 /** The evidence of unclaimed rewards and of validators that are not listed, checked by the script of examples/. */
 
@@ -71,6 +72,19 @@ function forged(evidence: Evidence, change: (evidence: Evidence) => void) {
   change(other)
   return check(other, { published: published(), pChain: pChain() })
 }
+
+test.each([
+  ['unclaimed rewards', () => rewards],
+  ['a validator that is not listed', () => listing],
+])(
+  'no text, number or list of %s is confirmed in another form',
+  async (_name, evidence) => {
+    const beside = { published: published(), pChain: pChain() }
+    const checkOther = (other: unknown) => check(other as Evidence, beside)
+    expect(await confirmedForms(evidence(), checkOther)).toEqual([])
+  },
+  60_000,
+)
 
 describe('unclaimed rewards', () => {
   test('are confirmed by the root on the chain and a simulated claim', async () => {
@@ -154,11 +168,11 @@ describe('unclaimed rewards', () => {
     await world.scan()
     expect(await check(rewards, { published: published() })).toMatchObject({ code: 0 })
     const now = Number(await world.devnet.client.getBlockNumber())
-    const later = await forged(rewards, (evidence) => {
-      evidence.claim['block'] = now
-      Object.assign(evidence, { blocks: null })
+    const later = await datedTo(rewards, world.devnet, now)
+    expect(await check(later, { published: published() })).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('no reward of reward epoch 452 is left'),
     })
-    expect(later.code).toBe(1)
   })
 })
 
@@ -184,10 +198,8 @@ describe('a validator that is not listed', () => {
   })
 
   test('is refuted of another node, another provider, and a time at which it was listed', async () => {
-    const listed = await forged(listing, (evidence) => {
-      evidence.claim['block'] = 1 + Number(rewards.blocks.last.number) - 2
-      Object.assign(evidence, { blocks: null })
-    })
+    const later = await datedTo(listing, world.devnet, Number(rewards.blocks.last.number) - 1)
+    const listed = await check(later, { pChain: pChain() })
     const provider = await forged(listing, ({ claim, data }) => {
       claim['provider'] = identity('Anchored')
       data['provider'] = claim['provider']

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RoundWorld, roundWorld } from '../watches/rounds.ts'
+import { confirmedForms } from './evidence-changes.ts'
 import { verify } from './evidence-script.ts'
 
 /** The evidence of lost eligibility, checked by the script of examples/ with the published calculation. */
@@ -58,6 +59,10 @@ test('is confirmed by the published calculation, and the script says that the ch
     said: expect.stringContaining('by the published calculation, which the chain does not prove'),
   })
 })
+
+test('is confirmed in no other case, notation, type or order of a text, number or list', async () => {
+  expect(await confirmedForms(evidence, (other) => check(other))).toEqual([])
+}, 60_000)
 
 test('is not checked without the published calculation, or with that of another reward epoch', async () => {
   const { rpcUrl, contracts } = world.devnet

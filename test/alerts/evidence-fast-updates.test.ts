@@ -92,7 +92,12 @@ async function check({
   const length = { feedsSent: 17, feedCount: 9, isAccepted: false }
   const about = { kind: 'update', provider: VOTER, rewardEpoch: 1 } as const
   const claim = { ...about, transaction: HASH, block: BLOCK, ...length }
-  const alert = { chainId: 14, firedAt: new Date(1_001_000).toISOString(), data: {} }
+  const alert = {
+    chainId: 14,
+    firedAt: new Date(1_001_000).toISOString(),
+    data: {},
+    blocks: null as never,
+  }
   return update(protocol as never, claim, alert, {}).then(
     () => undefined,
     (error: unknown) => error,

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { checkWith, type EvidenceVerdict } from '../../examples/evidence/check.ts'
 import { readerOf } from '../../examples/evidence/published.ts'
 import { createRpc, type Rpc } from '../../examples/evidence/rpc.ts'
+import type { RoundWorld } from '../watches/rounds.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../examples/verify-evidence.ts', import.meta.url))
 
@@ -66,6 +67,24 @@ export async function runScript(
 /** An endpoint under two names of this machine, as if two operators agreed. */
 export function twice(url: string): readonly string[] {
   return [url, url.replace('127.0.0.1', 'localhost')]
+}
+
+/** Evidence that is dated to another block. */
+export async function datedTo<E extends { claim: Record<string, unknown> }>(
+  evidence: E,
+  { client }: Pick<RoundWorld['devnet'], 'client'>,
+  number: number,
+): Promise<E> {
+  const { hash, timestamp } = await client.getBlock({ blockNumber: BigInt(number) })
+  const at = new Date(Number(timestamp) * 1000).toISOString()
+  const { block, ...claim } = structuredClone(evidence.claim)
+  const dated = block === undefined ? claim : { ...claim, block: number }
+  return {
+    ...evidence,
+    firedAt: at,
+    claim: dated,
+    blocks: { first: null, last: { number, hash, at } },
+  }
 }
 
 /** An answer of JSON-RPC. */

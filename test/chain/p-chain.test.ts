@@ -206,7 +206,12 @@ async function claimed(validators: unknown) {
     provider: `0x${'1'.repeat(40)}`,
     nodeIds: [NODE],
   } as const
-  const alert = { chainId: 14, firedAt: '2026-09-21T14:13:25.000Z', data: {} }
+  const alert = {
+    chainId: 14,
+    firedAt: '2026-09-21T14:13:25.000Z',
+    data: {},
+    blocks: null as never,
+  }
   return listing(protocol, claim, alert, { pChain: `${url}/ext/bc/P` })
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SET_UP_ABI } from '#sandbox/devnet/fsp/abi.ts'
 import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import { createRpc, type Rpc } from '../../examples/evidence/rpc.ts'
-import { confirmedChanges, type Evidence } from '../alerts/evidence-changes.ts'
+import { confirmedChanges, confirmedForms, type Evidence } from '../alerts/evidence-changes.ts'
 import { twice, verify } from '../alerts/evidence-script.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
@@ -72,6 +72,7 @@ test.each([
   const evidence = await evidenceOf(name)
   expect(evidence.claim).toMatchObject({ kind: 'update', isAccepted: name === 'Long' })
   expect(await confirmedChanges(evidence, check)).toEqual([])
+  expect(await confirmedForms(evidence, check)).toEqual([])
 }, 120_000)
 
 test('the chain refutes another provider, another outcome and another transaction', async () => {
