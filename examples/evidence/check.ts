@@ -187,7 +187,7 @@ export function limitsOf(checked: {
     ...(isCompared
       ? []
       : ['of this file alone: compare its statement with your message, or give --message']),
-    ...(taken.length === 0 ? [] : [`taken from the endpoint: ${taken.join(', ')}`]),
+    ...(taken.length === 0 ? [] : [`taken from the endpoints: ${taken.join(', ')}`]),
     ...(unchecked.length === 0 ? [] : [`not checked: ${unchecked.join(', ')}`]),
   ]
 }

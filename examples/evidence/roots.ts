@@ -2,7 +2,7 @@
 import { type Item, keccak, numberBytes, rlp } from './keccak.ts'
 import { recoverSigner } from './secp256k1.ts'
 
-type Fields = Record<string, unknown>
+export type Fields = Record<string, unknown>
 
 function bytes(value: unknown): Buffer {
   return Buffer.from(String(value ?? '0x').slice(2), 'hex')

@@ -6,14 +6,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { eachAtOnce } from './each-at-once.ts'
 import { keccak } from './keccak.ts'
 import { Lie, Reverted, request, Unchecked, unknownState } from './request.ts'
-import { hasHash, hashOf, receiptsRoot, senderOf, transactionsRoot } from './roots.ts'
+import { type Fields, hasHash, hashOf, receiptsRoot, senderOf, transactionsRoot } from './roots.ts'
 
 export { Lie, Reverted, Unchecked } from './request.ts'
 
 /** The chain says something else than the evidence. */
 export class Refuted extends Error {}
-
-export type Fields = Record<string, unknown>
 
 /** A transaction of a block; addresses and hashes in lower case. */
 export interface Transaction {

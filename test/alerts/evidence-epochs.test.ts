@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { getEvidence } from '#src/alerts/evidence.ts'
 import { AlertEvidence } from '#src/alerts/evidence-model.ts'
+import type { EvidenceVerdict } from '../../examples/evidence/check.ts'
 import { createRpc, type Rpc } from '../../examples/evidence/rpc.ts'
 import { runs } from '../support/runs.ts'
 import { type RoundWorld, roundWorld } from '../watches/rounds.ts'
@@ -140,6 +141,65 @@ test('the chain confirms every alert that has a claim', async () => {
     ]),
   )
 }, 300_000)
+
+/** Evidence of an event about a provider, with a change of the same figures in the claim and in the alert. */
+async function forged(
+  event: string,
+  change: (parts: readonly Record<string, unknown>[]) => void,
+): Promise<EvidenceVerdict> {
+  const alert = raised.find((one) => one.event === event)
+  expect(alert, event).toBeDefined()
+  const body = await evidenceOf(Number(alert?.id))
+  change([body.claim, body.data])
+  return verify(body, rpc, world.devnet.contracts.registry)
+}
+
+const ABSENCES = ['provider.unregistered', 'fsp.not-in-policy', 'fsp.registration'] as const
+
+test.each(ABSENCES)('%s: absence is confirmed for an identity only', async (event) => {
+  const { accounts } = world.simulation().provider('Pushed')
+  const of = (provider: string) =>
+    forged(event, (parts) => {
+      for (const part of parts) part['provider'] = provider
+    })
+  for (const { address } of [accounts.submit, accounts.submitSignatures]) {
+    expect(await of(address)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('is another account of'),
+    })
+  }
+  expect(await of(world.devnet.people.bob.account.address)).toMatchObject({
+    code: 2,
+    said: expect.stringContaining('is not known as the identity of a provider'),
+  })
+}, 60_000)
+
+test.each([
+  ...ABSENCES,
+  'signing.missed',
+  'signing.uptime-open',
+])('%s: a reward epoch that was neither in force nor the next is refuted', async (event) => {
+  for (const by of [-3, -2, 3]) {
+    const { code } = await forged(event, (parts) => {
+      const [claim, data] = parts as [Record<string, unknown>, Record<string, unknown>]
+      claim['rewardEpoch'] = Number(claim['rewardEpoch']) + by
+      data['rewardEpochId'] = claim['rewardEpoch']
+    })
+    expect([by, code]).toEqual([by, 1])
+  }
+}, 60_000)
+
+test('words in another case do not choose another check', async () => {
+  const vote = await forged('signing.missed', (parts) => {
+    for (const part of parts) Object.assign(part, { vote: 'Uptime', signedOtherHash: true })
+  })
+  const rate = await forged('fsp.mc-fdc', ([claim]) => {
+    Object.assign(claim ?? {}, { condition: 'MC-fdc' })
+  })
+  expect([vote.code, rate.code]).toEqual([2, 2])
+  expect(vote.said).toContain('claim.vote')
+  expect(rate.said).toContain('claim.condition')
+})
 
 test('no figure, and no case, notation, type or order, can be changed so that the chain confirms it, unless the script names it', async () => {
   const found: unknown[] = []

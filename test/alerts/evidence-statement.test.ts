@@ -75,7 +75,7 @@ test('a confirmation says that it is of the file alone unless a message was give
   const parts = { taken: ['receipts'], unchecked: ['alertId'] }
   expect(limitsOf({ ...parts, isCompared: false })).toEqual([
     expect.stringMatching(/^of this file alone: .*--message$/),
-    'taken from the endpoint: receipts',
+    'taken from the endpoints: receipts',
     'not checked: alertId',
   ])
   expect(limitsOf({ taken: [], unchecked: [], isCompared: true })).toEqual([])
