@@ -1,105 +1,66 @@
 /** The steps that check evidence: what it names, and then its claim. */
 
-import type { Beside, Claim } from './claim.ts'
+import { mustBeBounded } from './bounds.ts'
+import { type Beside, type Check, isEqual, must } from './claim.ts'
 import { CHECKS } from './claims.ts'
-import { checkEvent } from './events.ts'
-import { checkAge } from './fast-updates.ts'
-import { checkData, checkSubject } from './figures.ts'
+import { checkEvent, type SilenceClaimed } from './events.ts'
+import { checkData } from './figures.ts'
+import { decodeEvidence, type Evidence, type Kind } from './file.ts'
 import { createProtocol } from './protocol.ts'
-import { checkSilence, checkTimes } from './round-claims.ts'
+import { checkSilence } from './round-claims.ts'
 import { framesOf } from './rounds.ts'
 import { createRpc, Refuted, type Rpc, Unchecked } from './rpc.ts'
-import { checkMessage, type StatedAlert, statementOf } from './statement.ts'
-
-const VERSION = 1
-
-interface Place {
-  readonly number: number
-  readonly hash: string
-  readonly at: string
-}
-
-interface Transaction {
-  readonly hash: string
-  readonly block: number
-  readonly blockHash: string
-  readonly index: number
-  readonly sender: string
-  readonly receiver: string | null
-  readonly input: string
-  readonly function: string | null
-  readonly frames: readonly { protocol: number; round: number; bytes: number; payload: string }[]
-}
-
-interface Evidence extends StatedAlert {
-  readonly version: number
-  readonly rule: string | null
-  readonly unproven: string | null
-  readonly blocks: { readonly first: Place | null; readonly last: Place } | null
-  readonly transactions: readonly Transaction[]
-}
-
-function must(holds: boolean, contradiction: string): void {
-  if (!holds) throw new Refuted(contradiction)
-}
-
-const lower = (value: unknown) => String(value).toLowerCase()
+import { checkMessage, statementOf } from './statement.ts'
 
 /** The blocks that the evidence names must be those of the chain. */
 async function checkBlocks(rpc: Rpc, { blocks }: Evidence): Promise<void> {
-  for (const place of [blocks?.first, blocks?.last]) {
-    if (!place) continue
+  for (const place of [blocks.first, blocks.last]) {
+    if (place === null) continue
     const { hash, at } = await rpc.block(place.number)
-    must(hash === lower(place.hash), `block ${place.number} has the hash ${hash}`)
+    must(hash === place.hash, `block ${place.number} has the hash ${hash}`)
     must(at * 1000 === Date.parse(place.at), `block ${place.number} is of ${at}`)
   }
 }
 
-/**
- * An alert is of the last block that was read for it, and so is its claim; a transaction may be of an earlier one.
- *
- * @returns whether this says when the alert was raised
- */
-function checkTime({ blocks, firedAt }: Evidence, claim: Claim): boolean {
-  if (blocks === null || claim['kind'] === 'failed-call') return false
-  const { at, number } = blocks.last
-  must(Date.parse(at) === Date.parse(firedAt), `the alert is of ${firedAt}, its block of ${at}`)
-  const block = claim['block'] ?? number
+/** An alert is of the last block that was read for it, and so is its claim; a transaction may be of an earlier one. */
+function checkTime({ blocks: { last }, firedAt, claim }: Evidence): void {
+  if (claim.kind === 'failed-call') {
+    must(last.number === claim.block, `the transaction is of block ${claim.block}`)
+    return
+  }
+  must(last.at === firedAt, `the alert is of ${firedAt}, its block of ${last.at}`)
+  if (!('block' in claim)) return
   // An update is judged with the round in which it was sent.
-  const isOf = claim['kind'] === 'update' ? Number(block) <= number : block === number
-  must(isOf, `the alert is of block ${number}`)
-  return true
+  const isOf = claim.kind === 'update' ? claim.block <= last.number : claim.block === last.number
+  must(isOf, `the alert is of block ${last.number}`)
 }
 
 /** The transactions that the alert names must be in the evidence as they are in their blocks. */
 async function checkTransactions(rpc: Rpc, evidence: Evidence): Promise<void> {
   const { data, transactions } = evidence
-  for (const name of ['tx', 'submit1Tx', 'submit2Tx']) {
-    const hash = data[name]
-    if (typeof hash !== 'string') continue
-    must(
-      transactions.some((transaction) => lower(transaction.hash) === lower(hash)),
-      `transaction ${hash} is missing from the evidence`,
-    )
-  }
+  const hashes = ['tx', 'submit1Tx', 'submit2Tx'].flatMap((name) => data[name] ?? [])
+  must(
+    isEqual(
+      [...new Set(hashes)],
+      transactions.map(({ hash }) => hash),
+    ),
+    `the alert names the transactions ${hashes.join(', ')}`,
+  )
   for (const transaction of transactions) {
     const block = await rpc.block(transaction.block)
     const found = block.transactions[transaction.index]
     must(
-      lower(found?.hash) === lower(transaction.hash),
+      found?.hash === transaction.hash,
       `${transaction.hash} is not number ${transaction.index} of its block`,
     )
     must(
-      block.hash === lower(transaction.blockHash),
+      block.hash === transaction.blockHash,
       `block ${transaction.block} has the hash ${block.hash}`,
     )
     const sender = found && rpc.sender(found)
-    must(sender === lower(transaction.sender), `${transaction.hash} was sent by ${sender}`)
-    must(
-      lower(found?.to) === lower(transaction.receiver),
-      `${transaction.hash} was sent to ${found?.to}`,
-    )
-    must(lower(found?.input) === lower(transaction.input), `${transaction.hash} has other calldata`)
+    must(sender === transaction.sender, `${transaction.hash} was sent by ${sender}`)
+    must(found?.to === transaction.receiver, `${transaction.hash} was sent to ${found?.to}`)
+    must(found?.input === transaction.input, `${transaction.hash} has other calldata`)
     const submission = framesOf(transaction.input)
     must(
       transaction.function === (submission?.name ?? null),
@@ -111,10 +72,7 @@ async function checkTransactions(rpc: Rpc, evidence: Evidence): Promise<void> {
       bytes: payload.length,
       payload: `0x${payload.toString('hex')}`,
     }))
-    must(
-      JSON.stringify(frames) === JSON.stringify(transaction.frames),
-      `${transaction.hash} has other frames`,
-    )
+    must(isEqual(frames, transaction.frames), `${transaction.hash} has other frames`)
   }
 }
 
@@ -150,7 +108,7 @@ export async function checkWith(
 ): Promise<EvidenceVerdict> {
   let stated: readonly string[] = []
   try {
-    const evidence = read(json)
+    const evidence = decodeEvidence(json)
     stated = statementOf(evidence)
     return { code: 0, stated, said: `confirmed: ${await confirm(evidence, rpc, options)}` }
   } catch (error) {
@@ -160,44 +118,61 @@ export async function checkWith(
   }
 }
 
-function read(json: string): Evidence {
-  const evidence = JSON.parse(json) as Evidence | null
-  if (evidence?.version !== VERSION)
-    throw new Unchecked(`version ${evidence?.version} is not known here`)
-  return evidence
-}
-
 async function confirm(
   evidence: Evidence,
   rpc: Rpc,
   { registry, message, ...beside }: CheckOptions,
 ): Promise<string> {
-  if (message !== undefined) checkMessage(evidence, message)
-  const { claim } = evidence
-  if (claim === null) throw new Unchecked(`the chain alone does not prove it: ${evidence.unproven}`)
-  const kind = String(claim['kind'])
-  // A kind such as `constructor` must not find what every object has.
-  const check = Object.hasOwn(CHECKS, kind) ? CHECKS[kind] : undefined
-  if (check === undefined) throw new Unchecked(`claims of the kind ${kind} are not known here`)
-  const chainId = Number(await rpc.call('eth_chainId', []))
-  if (chainId !== evidence.chainId) throw new Unchecked(`the endpoint is of chain ${chainId}`)
-  const left = checkData(evidence.data, claim)
-  const silence = checkEvent(evidence, claim)
+  const isCompared = message !== undefined
+  if (isCompared) checkMessage(evidence, message)
+  const left = checkData(evidence.data, evidence.claim)
+  const silence = checkEvent(evidence)
+  checkTime(evidence)
+  mustBeBounded(evidence)
+  const found = rpc.isAlone
+    ? await onlyAsked(() => onChain(evidence, rpc, { registry, silence, beside }))
+    : await onChain(evidence, rpc, { registry, silence, beside })
+  // Only the message says which alert it is.
+  const ofMessage = isCompared ? [] : ['alertId']
+  // The alert of a transaction is later, and only the message says when.
+  const time = !isCompared && evidence.claim.kind === 'failed-call' ? ['firedAt'] : []
+  const unchecked = [...ofMessage, ...time, 'sources', ...left]
+  const limits = limitsOf({ isCompared, taken: rpc.unproven(), unchecked })
+  return `${found} (${limits.join('; ')})`
+}
+
+/** One endpoint alone decides nothing: it can show a chain of its own, and what contracts answer has no proof. */
+async function onlyAsked(check: () => Promise<string>): Promise<never> {
+  const answer = await check().catch((error: unknown) => {
+    if (error instanceof Refuted) return `It contradicts: ${error.message}`
+    throw error
+  })
+  const said = answer.startsWith('It contradicts') ? answer : `It agrees: ${answer}`
+  throw new Unchecked(`one endpoint alone can lie: give a second one, of another host. ${said}`)
+}
+
+async function onChain(
+  evidence: Evidence,
+  rpc: Rpc,
+  options: {
+    readonly registry: string
+    readonly silence: SilenceClaimed | undefined
+    readonly beside: Beside
+  },
+): Promise<string> {
+  const { registry, silence, beside } = options
+  const { claim, chainId } = evidence
+  const served = Number(await rpc.call('eth_chainId', []))
+  if (served !== chainId) throw new Unchecked(`the endpoint is of chain ${served}`)
   await checkBlocks(rpc, evidence)
-  const isTimed = checkTime(evidence, claim)
   await checkTransactions(rpc, evidence)
   const protocol = createProtocol(rpc, registry)
-  const found = await check(protocol, claim, chainId, beside)
-  if (silence !== undefined) await checkSilence(protocol, claim, chainId, silence)
-  if (kind === 'update') await checkAge(protocol, claim, evidence.firedAt)
-  if (kind === 'round') await checkTimes(protocol, claim, evidence.data)
-  checkSubject(evidence.data, claim)
-  // Only the message says which alert it is.
-  const ofMessage = message === undefined ? ['alertId', ...(isTimed ? [] : ['firedAt'])] : []
-  const unchecked = [...ofMessage, ...left]
-  const isCompared = message !== undefined
-  const limits = limitsOf({ isCompared, taken: rpc.unproven(), unchecked })
-  return limits.length === 0 ? found : `${found} (${limits.join('; ')})`
+  const check = CHECKS[claim.kind] as Check<Kind>
+  const found = await check(protocol, claim, evidence, beside)
+  if (silence !== undefined && claim.kind === 'round') {
+    await checkSilence(protocol, claim, chainId, silence)
+  }
+  return found
 }
 
 /** What a confirmation does not say, in words. */
@@ -212,7 +187,7 @@ export function limitsOf(checked: {
     ...(isCompared
       ? []
       : ['of this file alone: compare its statement with your message, or give --message']),
-    ...(taken.length === 0 ? [] : [`taken from the endpoint: ${taken.join(', ')}`]),
+    ...(taken.length === 0 ? [] : [`taken from the endpoints: ${taken.join(', ')}`]),
     ...(unchecked.length === 0 ? [] : [`not checked: ${unchecked.join(', ')}`]),
   ]
 }

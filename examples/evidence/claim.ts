@@ -1,9 +1,8 @@
 /** What all checks of claims share. */
+import type { ClaimOf, Evidence, Kind } from './file.ts'
 import type { Protocol } from './protocol.ts'
 import { Refuted } from './rpc.ts'
 
-/** A claim of the evidence; its properties depend on its kind. */
-export type Claim = Readonly<Record<string, unknown>>
 /** Reads what is published about a reward epoch; undefined where nobody said where that is. */
 export type ReadPublished = ((epoch: number) => Promise<unknown>) | undefined
 /** What claims need that is not on the chain. */
@@ -12,11 +11,13 @@ export interface Beside {
   /** URL of the P-chain API of a node. */
   readonly pChain?: string | undefined
 }
+/** The alert that makes a claim. */
+export type OfAlert = Pick<Evidence, 'chainId' | 'firedAt' | 'data' | 'blocks'>
 /** Checks a claim and returns what the chain says. @throws Refuted, Unchecked */
-export type Check = (
+export type Check<K extends Kind> = (
   protocol: Protocol,
-  claim: Claim,
-  chainId: number,
+  claim: ClaimOf<K>,
+  alert: OfAlert,
   beside: Beside,
 ) => Promise<string>
 
@@ -25,10 +26,9 @@ export function must(holds: boolean, contradiction: string): void {
   if (!holds) throw new Refuted(contradiction)
 }
 
-/** Whether two values of JSON are equal; texts in any case, because addresses have checksums. */
+/** Whether two values of JSON are equal, in whatever order of their properties. */
 export function isEqual(left: unknown, right: unknown): boolean {
   const sorted = (value: unknown): unknown => {
-    if (typeof value === 'string') return value.toLowerCase()
     if (Array.isArray(value)) return value.map(sorted)
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(
@@ -38,23 +38,6 @@ export function isEqual(left: unknown, right: unknown): boolean {
     )
   }
   return JSON.stringify(sorted(left)) === JSON.stringify(sorted(right))
-}
-
-/** A finite number of a claim; some are texts. @throws Refuted for anything else */
-export function number(claim: Claim, name: string): number {
-  const value = claim[name]
-  const read = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  if (typeof read !== 'number' || !Number.isFinite(read)) {
-    throw new Refuted(`${name} is no number, but ${JSON.stringify(value)}`)
-  }
-  return read
-}
-
-/** A whole number of a claim, such as one of a block or a round. @throws Refuted for anything else */
-export function whole(claim: Claim, name: string): number {
-  const read = number(claim, name)
-  must(Number.isSafeInteger(read) && read >= 0, `${name} is no whole number, but ${read}`)
-  return read
 }
 
 /**
@@ -77,5 +60,16 @@ export async function mustBeOf(
   )
 }
 
-/** A text of a claim in lower case. */
-export const text = (claim: Claim, name: string) => String(claim[name]).toLowerCase()
+/** Refutes the claim unless one of these reward epochs was in force at the time of the alert. */
+export async function mustBeIn(
+  { clock, startOf }: Protocol,
+  { firedAt }: Pick<OfAlert, 'firedAt'>,
+  [first, last]: readonly [number, number],
+): Promise<void> {
+  const settings = await clock()
+  const round = Math.floor((Date.parse(firedAt) / 1000 - settings.first) / settings.length)
+  // The chain may not know an epoch before its first.
+  const [start, end] = [(await startOf(first)) ?? (await startOf(last)), await startOf(last + 1)]
+  const isIn = start !== undefined && start <= round && (end === undefined || round < end)
+  must(isIn, `at ${firedAt} none of the reward epochs ${first} to ${last} was in force`)
+}

@@ -1,6 +1,7 @@
 /** What the event of an alert claims, how severe it is, and by which rule: a second statement of the service's rules. */
 import { createHash } from 'node:crypto'
-import { type Claim, isEqual, must, number, text, whole } from './claim.ts'
+import { isEqual, must } from './claim.ts'
+import type { ClaimOf, Data, Evidence, Kind } from './file.ts'
 import { Refuted, Unchecked } from './rpc.ts'
 import digests from './rules.json' with { type: 'json' }
 
@@ -15,63 +16,61 @@ const NEAR_EXPIRY_MS = 14 * 86_400_000
 /** Silent rounds in a row from which on an alert about a duty is critical. */
 const SILENT_ROUNDS_MIN = 2
 
-/** The parts of evidence that belong together. */
-export interface Stated {
-  readonly event: string
-  readonly firedAt: string
-  readonly severity: string
-  readonly rule: string | null
-}
-
 /** How severe an event is: by its claim; `silence`: critical if the provider sent nothing at all in the last rounds. */
 type Severity = 'info' | 'warning' | 'critical' | 'silence'
 
-interface EventRule {
-  readonly kind: string
+interface EventRule<K extends Kind = Kind> {
+  readonly kind: K
   /** Properties of the claim that the event determines. */
-  readonly claim?: Claim
+  readonly claim?: Partial<ClaimOf<K>>
   /** Refutes claims that the event does not make. */
-  readonly fits?: (claim: Claim) => void
-  readonly severity: (claim: Claim, firedAt: string) => Severity
+  fits?(claim: ClaimOf<K>): void
+  severity(claim: ClaimOf<K>, firedAt: string): Severity
+}
+
+/** A rule that is called with claims of its kind only. */
+function ruleOf<K extends Kind>(rule: EventRule<K>): EventRule {
+  return rule as unknown as EventRule
 }
 
 const always = (severity: Severity) => () => severity
 
-/** A duty of one or more rounds in a row. */
+type Checks = ClaimOf<'round'>['checks']
+
+/** A duty of one or more rounds in a row; `isPenalised`: it costs more after a commit. */
 function duty(
-  checks: readonly string[],
-  options: { readonly isSilence?: boolean; readonly isCritical?: (values: Claim) => boolean } = {},
+  checks: Checks,
+  options: { readonly isSilence?: boolean; readonly isPenalised?: boolean } = {},
 ): EventRule {
-  return {
+  return ruleOf({
     kind: 'round',
     claim: { checks },
-    severity: (claim) => {
-      const values = claim['values'] as Claim
-      const isMild = Number.isInteger(values['valuesSent']) && Number.isInteger(values['feedCount'])
-      const isLong = !isMild && whole(claim, 'streak') >= 2 * whole(claim, 'required')
-      if (isLong || options.isCritical?.(values) === true) return 'critical'
+    severity: ({ values, streak, required }) => {
+      const isMild = values.valuesSent !== undefined && values.feedCount !== undefined
+      const isLong = !isMild && streak >= 2 * required
+      if (isLong || (options.isPenalised && values.commitPresent)) return 'critical'
       return options.isSilence === true ? 'silence' : 'warning'
     },
-  }
+  })
 }
 
 /** An offence, for which one round is enough. */
-function offence(checks: readonly string[], severity: Severity): EventRule {
-  return { kind: 'round', claim: { checks, required: 1 }, severity: always(severity) }
+function offence(checks: Checks, severity: Severity): EventRule {
+  return ruleOf({ kind: 'round', claim: { checks, required: 1 }, severity: always(severity) })
 }
 
-function rate(condition: string): EventRule {
-  return {
+function rate(condition: ClaimOf<'rate'>['condition']): EventRule {
+  return ruleOf({
     kind: 'rate',
     claim: { condition, threshold: RATE_LIMIT },
-    fits: (claim) =>
-      must(whole(claim, 'rounds') >= RATE_ROUNDS_MIN, `${claim['rounds']} rounds are too few`),
+    fits: ({ rounds }) => must(rounds >= RATE_ROUNDS_MIN, `${rounds} rounds are too few`),
     severity: always('warning'),
-  }
+  })
 }
 
-function openVote(vote: string, minutes: number): EventRule {
-  return { kind: 'vote', claim: { vote, isConcluded: false, minutes }, severity: always('warning') }
+function openVote(vote: ClaimOf<'vote'>['vote'], minutes: number): EventRule {
+  const claim = { vote, isConcluded: false, minutes }
+  return ruleOf({ kind: 'vote', claim, severity: always('warning') })
 }
 
 /** Rules by event; several where an event makes claims of several kinds. */
@@ -79,7 +78,7 @@ const EVENTS: Readonly<Record<string, EventRule | readonly EventRule[]>> = {
   'fsp.ftso-commit': duty(['commit'], { isSilence: true }),
   'fsp.ftso-reveal': duty(['reveal', 'feedValues'], {
     isSilence: true,
-    isCritical: ({ commitPresent }) => commitPresent === true,
+    isPenalised: true,
   }),
   'fsp.ftso-signature': duty(['signature'], { isSilence: true }),
   'fsp.fdc-bitvote': duty(['bitVote'], { isSilence: true }),
@@ -93,52 +92,52 @@ const EVENTS: Readonly<Record<string, EventRule | readonly EventRule[]>> = {
   'fsp.fdc-reveal-offence': offence(['fdcOffence'], 'critical'),
   'fsp.mc-anchor': rate('mc-anchor'),
   'fsp.mc-fdc': rate('mc-fdc'),
-  'fsp.tx-failed': { kind: 'failed-call', severity: always('warning') },
+  'fsp.tx-failed': ruleOf({ kind: 'failed-call', severity: always('warning') }),
   'fsp.fast-updates': [
-    {
+    ruleOf({
       kind: 'silence',
       severity: ({ rule }) => (rule === 'probability' ? 'critical' : 'warning'),
-    },
-    { kind: 'update', severity: always('warning') },
+    }),
+    ruleOf({ kind: 'update', severity: always('warning') }),
   ],
-  'fsp.registration': { kind: 'registration', severity: always('critical') },
-  'fsp.not-in-policy': {
+  'fsp.registration': ruleOf({ kind: 'registration', severity: always('critical') }),
+  'fsp.not-in-policy': ruleOf({
     kind: 'membership',
-    fits: (claim) => {
-      whole(claim, 'voters')
-      whole(claim, 'startRound')
-    },
+    fits: ({ voters, startRound }) =>
+      must(voters !== null && startRound !== null, 'the policy has no voters or no first round'),
     severity: always('critical'),
-  },
-  'provider.unregistered': {
+  }),
+  'provider.unregistered': ruleOf({
     kind: 'membership',
     claim: { voters: null, startRound: null },
     severity: always('critical'),
-  },
-  'provider.eligibility-lost': { kind: 'eligibility', severity: always('critical') },
-  'fsp.balance-low': {
+  }),
+  'provider.eligibility-lost': ruleOf({ kind: 'eligibility', severity: always('critical') }),
+  'fsp.balance-low': ruleOf({
     kind: 'balance',
-    fits: (claim) => must(number(claim, 'limitWei') > 0, 'the limit is nothing'),
-    severity: (claim) =>
-      BigInt(text(claim, 'balanceWei')) <= CRITICAL_WEI ? 'critical' : 'warning',
-  },
-  'fsp.rewards-unclaimed': {
+    fits: ({ limitWei }) => must(BigInt(limitWei) > 0n, 'the limit is nothing'),
+    severity: ({ balanceWei }) => (BigInt(balanceWei) <= CRITICAL_WEI ? 'critical' : 'warning'),
+  }),
+  'fsp.rewards-unclaimed': ruleOf({
     kind: 'rewards',
     severity: ({ expiresAt }, firedAt) => {
-      const left = Date.parse(String(expiresAt)) - Date.parse(firedAt)
+      const left = expiresAt === null ? Infinity : Date.parse(expiresAt) - Date.parse(firedAt)
       return left <= NEAR_EXPIRY_MS ? 'warning' : 'info'
     },
-  },
-  'fsp.validator-not-listed': { kind: 'listing', severity: always('critical') },
+  }),
+  'fsp.validator-not-listed': ruleOf({ kind: 'listing', severity: always('critical') }),
   'signing.uptime-open': openVote('uptime', 120),
   'signing.rewards-open': openVote('rewards', 120),
   'signing.rewards-reminder': openVote('rewards', 720),
-  'signing.missed': {
+  'signing.missed': ruleOf({
     kind: 'vote',
     claim: { isConcluded: true, minutes: null },
     severity: always('critical'),
-  },
+  }),
 }
+
+/** The parts of evidence that belong together. */
+type Stated = Pick<Evidence, 'event' | 'severity' | 'rule' | 'firedAt' | 'claim'>
 
 /** What the chain must say for the severity: that the provider sent nothing in these last rounds, or that it did. */
 export interface SilenceClaimed {
@@ -151,19 +150,22 @@ export interface SilenceClaimed {
  *
  * @returns what remains to be checked on the chain; undefined: nothing
  */
-export function checkEvent(
-  { event, severity, rule, firedAt }: Stated,
-  claim: Claim,
-): SilenceClaimed | undefined {
+export function checkEvent({
+  event,
+  severity,
+  rule,
+  firedAt,
+  claim,
+}: Stated): SilenceClaimed | undefined {
   const rules = [(Object.hasOwn(EVENTS, event) && EVENTS[event]) || []].flat()
   if (rules.length === 0) throw new Unchecked(`the event ${event} is not known here`)
-  const known = rules.find(({ kind }) => kind === claim['kind'])
+  const known = rules.find(({ kind }) => kind === claim.kind)
   if (known === undefined) {
-    throw new Refuted(`${event} makes no claim of the kind ${claim['kind']}`)
+    throw new Refuted(`${event} makes no claim of the kind ${claim.kind}`)
   }
   for (const [name, value] of Object.entries(known.claim ?? {})) {
     must(
-      isEqual(value, claim[name] ?? null),
+      isEqual(value, (claim as Data)[name]),
       `${event} claims ${JSON.stringify(value)} for ${name}`,
     )
   }
@@ -175,7 +177,8 @@ export function checkEvent(
     return undefined
   }
   must(['warning', 'critical'].includes(severity), `${event} is never ${severity}`)
-  const rounds = Math.max(whole(claim, 'required'), SILENT_ROUNDS_MIN)
+  const required = claim.kind === 'round' ? claim.required : 0
+  const rounds = Math.max(required, SILENT_ROUNDS_MIN)
   return { rounds, isSilent: severity === 'critical' }
 }
 

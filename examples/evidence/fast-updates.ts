@@ -1,9 +1,10 @@
 /** Checks claims about the length of a fast update: who signed it, how many feeds it covers, and how many there are. */
 import { createHash } from 'node:crypto'
-import { type Check, type Claim, must, mustBeOf, text, whole } from './claim.ts'
+import { type Check, must, mustBeOf } from './claim.ts'
 import { keccak } from './keccak.ts'
 import { array, numberOf, type Protocol, VIEWS } from './protocol.ts'
-import { type Fields, Refuted, Unchecked } from './rpc.ts'
+import { unknownState } from './request.ts'
+import { Refuted, Unchecked } from './rpc.ts'
 import { recoverSigner } from './secp256k1.ts'
 
 /** `FastUpdateFeedsSubmitted`: the FastUpdater accepted an update. */
@@ -18,45 +19,47 @@ const WORD = 32
 const FEEDS_PER_BYTE = 4
 
 /** An update for more feeds than there are. */
-export const update: Check = async (protocol, claim) => {
+export const update: Check<'update'> = async (protocol, claim, { firedAt }) => {
   const { rpc } = protocol
-  const hash = text(claim, 'transaction')
-  const block = await rpc.block(whole(claim, 'block'))
-  const found = block.transactions.find((transaction) => transaction.hash.toLowerCase() === hash)
+  const { transaction: hash, rewardEpoch: epoch, feedsSent: feeds, feedCount: count } = claim
+  const block = await rpc.block(claim.block)
+  await checkAge(protocol, { at: block.at, what: `${hash} was sent` }, firedAt)
+  const found = block.transactions.find((transaction) => transaction.hash === hash)
   if (found === undefined) throw new Refuted(`block ${block.number} has no transaction ${hash}`)
-  const contract = found.input.slice(0, 10).toLowerCase() === PASSED ? 'Submission' : 'FastUpdater'
+  const contract = found.input.startsWith(PASSED) ? 'Submission' : 'FastUpdater'
   const places = await protocol.contracts(contract, block.number)
-  must(places.includes(String(found.to).toLowerCase()), `it was not sent to ${contract}`)
+  must(places.includes(String(found.to)), `it was not sent to ${contract}`)
   const sent = decode(found.input)
   if (sent === undefined) throw new Refuted('the transaction is no fast update')
   await checkWindow(protocol, sent.sortitionBlock, block.number)
-  const epoch = whole(claim, 'rewardEpoch')
   const { members } = await protocol.policy(epoch)
-  const member = members.find(({ voter }) => voter === text(claim, 'provider'))
+  const member = members.find(({ voter }) => voter === claim.provider)
   if (member === undefined) throw new Refuted('the provider is not in the signing policy')
   must(sent.signer === member.signingPolicy, `the update is signed by ${sent.signer}`)
   const { first, length } = await protocol.clock()
   await mustBeOf(protocol, epoch, Math.floor((block.at - first) / length), EPOCH_SLACK)
-  const [feeds, count] = [whole(claim, 'feedsSent'), whole(claim, 'feedCount')]
   must(sent.feeds === feeds, `the update covers ${sent.feeds} feeds`)
   must(feeds > count, `${feeds} feeds are not more than ${count}`)
   await checkCount(protocol, count, block.number)
   const isAccepted = await wasAccepted(protocol, hash, block.number, member.signingPolicy)
-  must(isAccepted === claim['isAccepted'], `it was ${isAccepted ? 'accepted' : 'not accepted'}`)
+  must(isAccepted === claim.isAccepted, `it was ${isAccepted ? 'accepted' : 'not accepted'}`)
   return `${hash} covers ${feeds} feeds, and there are ${count}`
 }
 
-/** Rounds within which an update is judged. */
+/** Rounds within which a transaction is judged. */
 const JUDGED_ROUNDS = 3
 
-/** An alert is about the updates since the last round that was judged, not about an earlier one. */
-export async function checkAge(protocol: Protocol, claim: Claim, firedAt: string): Promise<void> {
-  const { at, number } = await protocol.rpc.block(whole(claim, 'block'))
+/** An alert is about what happened since the last judgement, not about something earlier. */
+export async function checkAge(
+  protocol: Protocol,
+  { at, what }: { readonly at: number; readonly what: string },
+  firedAt: string,
+): Promise<void> {
   const { length } = await protocol.clock()
   const age = Date.parse(firedAt) / 1000 - at
-  must(age >= 0, `the update of block ${number} was sent after the alert`)
+  must(age >= 0, `${what} after the alert`)
   if (!(age <= JUDGED_ROUNDS * length)) {
-    throw new Unchecked(`the update of block ${number} was sent ${age} seconds before the alert`)
+    throw new Unchecked(`${what} ${age} seconds before the alert`)
   }
 }
 
@@ -65,7 +68,7 @@ async function checkWindow(protocol: Protocol, signed: number, block: number): P
   const updater = await protocol.contract('FastUpdater')
   const read = async (at?: number) =>
     (await protocol.view(updater, VIEWS.submissionWindow, at))?.[0]
-  const then = await past(read, block)
+  const then = await read(block).catch(unknownState)
   const window = then ?? (await read())
   if (window === undefined) throw new Unchecked('the submission window cannot be read')
   if (signed <= block && block < signed + numberOf(window)) return
@@ -81,23 +84,10 @@ async function checkCount(protocol: Protocol, count: number, block: number): Pro
   const configuration = await protocol.contract('FastUpdatesConfiguration')
   const read = async (at?: number) =>
     array(await protocol.view(configuration, VIEWS.feedIds, at), 0).length || undefined
-  const [then, now] = [await past(read, block), await read()]
+  const [then, now] = [await read(block).catch(unknownState), await read()]
   if (count === then || count === now) return
   if (then !== undefined) throw new Refuted(`there were ${then} feeds`)
   throw new Unchecked(`how many feeds there were at block ${block} is not known here`)
-}
-
-/** Reads a past state; undefined where the endpoint has pruned it. */
-async function past<T>(
-  read: (block: number) => Promise<T | undefined>,
-  block: number,
-): Promise<T | undefined> {
-  try {
-    return await read(block)
-  } catch (error) {
-    if (error instanceof Unchecked) return undefined
-    throw error
-  }
 }
 
 async function wasAccepted(
@@ -106,18 +96,16 @@ async function wasAccepted(
   block: number,
   signer: string,
 ): Promise<boolean> {
-  const receipt = await protocol.rpc.receipt(hash, block)
+  const { logs } = await protocol.rpc.receipt(hash, block)
   const updaters = await protocol.contracts('FastUpdater', block)
-  return ((receipt['logs'] ?? []) as readonly Fields[]).some((log) => {
-    const [topic, , indexed] = (log['topics'] ?? []) as readonly string[]
-    const address = String(log['address']).toLowerCase()
+  return logs.some(({ address, topics: [topic, , indexed] }) => {
     return updaters.includes(address) && topic === UPDATED && `0x${indexed?.slice(26)}` === signer
   })
 }
 
 /** The block for which an update is, its signer and the number of feeds it covers; undefined for other calldata. */
 function decode(input: string) {
-  const selector = input.slice(0, 10).toLowerCase()
+  const selector = input.slice(0, 10)
   const calldata = Buffer.from(input.slice(10), 'hex')
   const bytes =
     selector === PASSED ? bytesAt(calldata, 0) : selector === DIRECT ? calldata : undefined

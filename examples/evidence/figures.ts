@@ -1,6 +1,6 @@
 /** Compares the figures of an alert with those of its claim, and says which of them nothing on the chain decides. */
-import { type Claim, must } from './claim.ts'
-import { Unchecked } from './rpc.ts'
+import { must } from './claim.ts'
+import type { Claim, Data, Kind } from './file.ts'
 
 /** Names of figures in the alert, where they differ from those in the claim. */
 const IN_DATA: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ const OF_ELIGIBILITY: Readonly<Record<string, string>> = { rewardEpoch: 'eligibi
  * Figures of claims that the chain does not decide, or does not decide exactly: settings of the watch, for which the
  * claim only must be true, and figures that the service estimates.
  */
-const UNDECIDED: Readonly<Record<string, readonly string[]>> = {
+const UNDECIDED: Readonly<Partial<Record<Kind, readonly string[]>>> = {
   round: ['required'],
   silence: ['probability', 'sampleSize', 'threshold', 'onePercentBlocks'],
   registration: ['minutes'],
@@ -31,13 +31,14 @@ const UNDECIDED: Readonly<Record<string, readonly string[]>> = {
   vote: ['openedAt', 'minutes'],
 }
 /** Figures of an alert that are checked although its claim does not have them. */
-const CHECKED: Readonly<Record<string, readonly string[]>> = { round: ['since', 'roundStart'] }
-
-/** Figures that say what a claim is about: about another round or epoch it may be as true. */
-const SUBJECTS = ['rewardEpoch', 'round']
+const CHECKED: Readonly<Partial<Record<Kind, readonly string[]>>> = {
+  round: ['since', 'roundStart'],
+  eligibility: ['rewardEpochId'],
+  vote: ['endedAt'],
+}
 
 /** The name in the alert of a figure of the claim. */
-function nameIn(data: Claim, kind: string, name: string): string {
+function nameIn(data: Data, kind: Kind, name: string): string {
   return (
     (kind === 'eligibility' && OF_ELIGIBILITY[name]) ||
     (kind === 'update' && OF_UPDATE[name]) ||
@@ -48,25 +49,16 @@ function nameIn(data: Claim, kind: string, name: string): string {
   )
 }
 
-/** Does not confirm a claim whose subject the alert does not have. */
-export function checkSubject(data: Claim, claim: Claim): void {
-  const kind = String(claim['kind'])
-  const missing = SUBJECTS.find(
-    (name) => name in claim && data[nameIn(data, kind, name)] === undefined,
-  )
-  if (missing !== undefined) throw new Unchecked(`the alert does not have the claim’s ${missing}`)
-}
-
 /**
  * Refutes a claim that is not that of the alert.
  *
  * @returns names of the figures of both that are not checked
  */
-export function checkData(data: Claim, claim: Claim): readonly string[] {
-  const { values = {}, ...rest } = claim
-  const kind = String(rest['kind'])
+export function checkData(data: Data, claim: Claim): readonly string[] {
+  const { kind } = claim
+  const { values = {}, ...rest } = claim as Data
   const compared = new Set(CHECKED[kind])
-  for (const [name, value] of Object.entries({ ...rest, ...(values as object) })) {
+  for (const [name, value] of Object.entries({ ...rest, ...(values as Data) })) {
     const inData = nameIn(data, kind, name)
     const stated = data[inData]
     compared.add(inData)
@@ -76,9 +68,9 @@ export function checkData(data: Claim, claim: Claim): readonly string[] {
     )
   }
   // Without an update, nothing says where the silence began: a shorter one is as true.
-  const isOpen = kind === 'silence' && claim['lastUpdateBlock'] === null
+  const isOpen = kind === 'silence' && claim.lastUpdateBlock === null
   const undecided = [...(UNDECIDED[kind] ?? []), ...(isOpen ? ['blocksSinceUpdate'] : [])].filter(
-    (name) => (claim[name] ?? null) !== null,
+    (name) => (rest[name] ?? null) !== null,
   )
   return [...undecided, ...Object.keys(data).filter((name) => !compared.has(name))]
 }

@@ -1,9 +1,9 @@
 /** Checks claims about validators on the P-chain. */
 import { createHash } from 'node:crypto'
-import { type Check, must, text, whole } from './claim.ts'
+import { type Check, must } from './claim.ts'
 import { addressWord, array, VIEWS, word } from './protocol.ts'
 import { isRecord } from './published.ts'
-import { request, Unchecked } from './rpc.ts'
+import { request, Unchecked } from './request.ts'
 
 const DIGITS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
@@ -11,15 +11,16 @@ const DIGITS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
  * Nodes of the provider that were no validators at the time of a block. The chain says whose nodes they are; who was a
  * validator is the answer of a node of the P-chain, which computes the set at any height.
  */
-export const listing: Check = async (protocol, claim, _chainId, { pChain }) => {
-  const block = await protocol.rpc.block(whole(claim, 'block'))
+export const listing: Check<'listing'> = async (protocol, claim, _alert, { pChain }) => {
+  const { provider, nodeIds: named } = claim
+  const block = await protocol.rpc.block(claim.block)
   const entities = await protocol.contract('EntityManager')
-  const data = VIEWS.nodeIdsAt + addressWord(text(claim, 'provider')) + word(block.number)
+  const data = VIEWS.nodeIdsAt + addressWord(provider) + word(block.number)
   const own = array(await protocol.view(entities, data), 0).map((text) =>
     nodeName(text.slice(0, 40)),
   )
-  const named = [claim['nodeIds']].flat().map(String)
   must(named.length > 0, 'the claim names no node')
+  must(new Set(named).size === named.length, 'the claim names a node twice')
   for (const node of named) must(own.includes(node), `${node} was no node of the provider`)
   if (pChain === undefined) {
     throw new Unchecked('give the P-chain API of a node: --p-chain https://…/ext/bc/P')

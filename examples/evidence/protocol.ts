@@ -1,4 +1,5 @@
 /** Contracts, reward epochs and signing policies of the Flare Systems Protocol, read from the chain. */
+import { Reverted, unknownState } from './request.ts'
 import { type Rpc, Unchecked } from './rpc.ts'
 
 /** A provider in a signing policy; addresses in lower case. */
@@ -58,6 +59,10 @@ export const VIEWS = {
   epochStart: '00ddae53',
   policySigning: 'd2e9ad71',
   voterAddresses: 'e5771dbc',
+  voterOfSubmit: '89292b0f',
+  voterOfSubmitSignatures: '61bc320f',
+  voterOfSigningPolicy: 'e178ec4c',
+  voterOfDelegation: 'bc8c4a5f',
   epochSeconds: '85f3c9c9',
   sampleSize: '6d62b413',
   feedIds: '0c518dce',
@@ -94,7 +99,7 @@ export function createProtocol(rpc: Rpc, registry: string): Protocol {
       const words = answer.slice(2).match(/.{64}/g)
       return words ?? undefined
     } catch (error) {
-      if (/revert|execution/i.test((error as Error).message)) return undefined
+      if (error instanceof Reverted) return undefined
       throw error
     }
   }
@@ -118,7 +123,12 @@ export function createProtocol(rpc: Rpc, registry: string): Protocol {
   async function contracts(name: string, block?: number): Promise<readonly string[]> {
     const now = [await named(name), await used(name)]
     const then =
-      block === undefined ? [] : [await past(named, name, block), await past(used, name, block)]
+      block === undefined
+        ? []
+        : [
+            await named(name, block).catch(unknownState),
+            await used(name, block).catch(unknownState),
+          ]
     const found = [...now, ...then].flatMap((address) => address ?? [])
     if (found.length === 0) throw new Unchecked(`there is no contract ${name} on this chain`)
     return [...new Set(found)]
@@ -186,20 +196,6 @@ export function createProtocol(rpc: Rpc, registry: string): Protocol {
   }
 
   return { rpc, contracts, contract, view, clock, startOf, policy, firstBlockAt, tip }
-}
-
-/** Reads a past state; nothing where the endpoint has pruned it. */
-async function past<T>(
-  read: (name: string, block: number) => Promise<T>,
-  name: string,
-  block: number,
-): Promise<T | undefined> {
-  try {
-    return await read(name, block)
-  } catch (error) {
-    if (error instanceof Unchecked) return undefined
-    throw error
-  }
 }
 
 /** The array that the given word of an answer points to. */

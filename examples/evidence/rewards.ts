@@ -1,9 +1,10 @@
 /** Checks claims about rewards that nobody claimed. */
-import { type Check, type Claim, isEqual, must, text, whole } from './claim.ts'
+import { type Check, must } from './claim.ts'
+import type { ClaimOf } from './file.ts'
 import { keccak } from './keccak.ts'
 import { addressWord, numberOf, type Protocol, VIEWS, word } from './protocol.ts'
 import { isRecord } from './published.ts'
-import { Unchecked } from './rpc.ts'
+import { Unchecked, unknownState } from './request.ts'
 
 /** Types of a provider's own claims: direct rewards and fee. Others belong to delegators. */
 const OWN_TYPES = [0, 1]
@@ -22,17 +23,19 @@ interface Reward {
  * Own rewards that could be claimed and were not. What is published is proven by the root of the reward epoch on the
  * chain, and that it is unclaimed by a simulated claim of the owner, which pays what is left.
  */
-export const rewards: Check = async (protocol, claim, _chainId, { published }) => {
-  const provider = text(claim, 'provider')
-  const block = await protocol.rpc.block(whole(claim, 'block'))
+export const rewards: Check<'rewards'> = async (protocol, claim, { firedAt }, { published }) => {
+  const { provider, epochs, expiresAt } = claim
+  const block = await protocol.rpc.block(claim.block)
   if (published === undefined) {
     throw new Unchecked(
       'give the published rewards: --published https://…/{epoch}/reward-distribution-data.json',
     )
   }
-  const epochs = [claim['epochs']].flat().map((epoch) => whole({ epoch }, 'epoch'))
   must(epochs.length > 0, 'the claim names no reward epoch')
-  must(new Set(epochs).size === epochs.length, 'the claim names a reward epoch twice')
+  const isInOrder = epochs.every((epoch, at) => at === 0 || epoch > (epochs[at - 1] ?? epoch))
+  must(isInOrder, 'the claim does not name each reward epoch once, oldest first')
+  const isOver = expiresAt !== null && Date.parse(expiresAt) <= Date.parse(firedAt)
+  must(!isOver, 'the rewards had expired')
   const all: Reward[] = []
   for (const epoch of epochs) {
     const own = await publishedOf(protocol, epoch, provider, await published(epoch))
@@ -45,7 +48,7 @@ export const rewards: Check = async (protocol, claim, _chainId, { published }) =
     must(waiting > 0, `no reward of reward epoch ${epoch} is left`)
   }
   const sum = all.reduce((total, { amount }) => total + amount, 0n)
-  must(isEqual(String(sum), claim['amountWei']), `${sum} wei are left`)
+  must(String(sum) === claim.amountWei, `${sum} wei are left`)
   await checkExpiry(protocol, claim, Math.min(...epochs))
   return `${sum} wei of the reward epochs ${epochs.join(', ')} were not claimed by block ${block.number}`
 }
@@ -135,15 +138,10 @@ function rootOf(reward: Reward): string {
 
 /** Whether a reward is left at the end of a block; a claimed one stays claimed, so that the present state may prove it. */
 async function isWaiting(protocol: Protocol, reward: Reward, block: number): Promise<boolean> {
-  const then = await leftOf(protocol, reward, `0x${block.toString(16)}`).catch(noState)
+  const then = await leftOf(protocol, reward, `0x${block.toString(16)}`).catch(unknownState)
   if (then !== undefined) return then > 0n
   if ((await leftOf(protocol, reward, 'latest')) > 0n) return true
   throw new Unchecked(`the reward is claimed by now: give an endpoint with the state of ${block}`)
-}
-
-function noState(error: unknown): undefined {
-  if (error instanceof Unchecked) return undefined
-  throw error
 }
 
 /** What a claim with the reward would pay more than one without. */
@@ -172,8 +170,11 @@ function claimData({ beneficiary, epoch }: Reward, rewards: readonly Reward[]): 
 }
 
 /** Rewards expire a fixed time after the planned end of their epoch. */
-async function checkExpiry(protocol: Protocol, claim: Claim, oldest: number): Promise<void> {
-  const { expiresAt } = claim
+async function checkExpiry(
+  protocol: Protocol,
+  { expiresAt }: ClaimOf<'rewards'>,
+  oldest: number,
+): Promise<void> {
   const manager = await protocol.contract('FlareSystemsManager')
   if (expiresAt === null) {
     const offset = await protocol.view(manager, VIEWS.rewardExpirySeconds)
@@ -184,7 +185,7 @@ async function checkExpiry(protocol: Protocol, claim: Claim, oldest: number): Pr
   const ends = first + (oldest + 1) * (await read(VIEWS.epochSeconds))
   const expires = ends + (await read(VIEWS.rewardExpirySeconds))
   must(
-    Date.parse(String(expiresAt)) === 1000 * expires,
+    Date.parse(expiresAt) === 1000 * expires,
     `rewards of reward epoch ${oldest} expire at ${expires}`,
   )
 }

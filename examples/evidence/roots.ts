@@ -2,7 +2,7 @@
 import { type Item, keccak, numberBytes, rlp } from './keccak.ts'
 import { recoverSigner } from './secp256k1.ts'
 
-type Fields = Record<string, unknown>
+export type Fields = Record<string, unknown>
 
 function bytes(value: unknown): Buffer {
   return Buffer.from(String(value ?? '0x').slice(2), 'hex')
@@ -50,6 +50,12 @@ function encoded(fields: Fields): Buffer | undefined {
   const { type, items } = parts
   const v = type === 0 ? number(fields['v']) : number(fields['yParity'] ?? fields['v'])
   return typed(type, [...items, v, number(fields['r']), number(fields['s'])])
+}
+
+/** The hash of a transaction; undefined for a type that this script does not know. */
+export function hashOf(fields: Fields): string | undefined {
+  const whole = encoded(fields)
+  return whole && `0x${keccak(whole).toString('hex')}`
 }
 
 /** Senders that were computed before: several steps of a check read the same blocks. */

@@ -1,30 +1,16 @@
 /** Checks claims about voting rounds. */
 import { anchorsOf, feedVerdict } from './anchors.ts'
-import { type Check, type Claim, isEqual, must, mustBeOf, number, text, whole } from './claim.ts'
+import { type Check, isEqual, must, mustBeOf, type OfAlert } from './claim.ts'
 import type { SilenceClaimed } from './events.ts'
+import type { ClaimOf } from './file.ts'
 import { judge, type Verdict } from './judge.ts'
 import type { Protocol } from './protocol.ts'
 import { collectRounds } from './rounds.ts'
 import { Unchecked } from './rpc.ts'
 import type { SettledRound as Round } from './submissions.ts'
 
-/** Duties that are judged. */
-const CHECKS: readonly string[] = [
-  ...[
-    'commit',
-    'strayCommit',
-    'reveal',
-    'revealOffence',
-    'feedValues',
-    'signature',
-    'mismatch',
-    'grace',
-  ],
-  ...['bitVote', 'bitVoteLength', 'consensus'],
-  ...['fdcSignature', 'fdcOffence', 'fdcMismatch', 'fdcGrace'],
-]
-/** Rounds of one claim; more would take an endpoint too long. */
-const ROUNDS_MAX = 60
+/** Rounds that a block may complete at once, where the chain stood still. */
+const GAP_MAX = 80
 /** Rounds before those that count in which a rate looks for rounds with evidence. */
 const RATE_SLACK = 20
 /** The furthest that it looks back beyond them, and the blocks after which it looks no further. */
@@ -46,9 +32,30 @@ function worst(all: readonly Verdict[]): Verdict {
  * Where the alert says it was sent, which is no contract of the protocol; the chain tells whether it was sent
  * there.
  */
-function elsewhereOf(claim: Claim): readonly string[] {
-  const { sentTo } = claim['values'] as Readonly<Record<string, unknown>>
-  return typeof sentTo === 'string' ? [sentTo.toLowerCase()] : []
+function elsewhereOf({ values: { sentTo } }: ClaimOf<'round'>): readonly string[] {
+  return sentTo === undefined ? [] : [sentTo]
+}
+
+/**
+ * An alert is of the block that completed its round: the first one after signatures for it count no longer.
+ *
+ * @returns the last round that this block completed, which is a later one where the chain stood still
+ */
+async function mustBeJudged(
+  protocol: Protocol,
+  round: number,
+  { firedAt, blocks: { last } }: OfAlert,
+): Promise<number> {
+  const { first, length } = await protocol.clock()
+  // Signatures count until the end of the next round.
+  const complete = first + (round + 2) * length
+  const at = Date.parse(firedAt) / 1000
+  must(at >= complete, `round ${round} was not complete at ${firedAt}`)
+  const before = await protocol.rpc.block(Math.max(0, last.number - 1))
+  if (before.at >= complete) {
+    throw new Unchecked(`round ${round} was complete before block ${last.number}`)
+  }
+  return Math.floor((at - first) / length) - 2
 }
 
 /** Whose duties are judged, and which. */
@@ -97,32 +104,21 @@ function streakOf(
 }
 
 /** Duties that were missed in several rounds in a row. */
-export const round: Check = async (protocol, claim, chainId) => {
-  const [last, streak, required] = [
-    whole(claim, 'round'),
-    whole(claim, 'streak'),
-    whole(claim, 'required'),
-  ]
+export const round: Check<'round'> = async (protocol, claim, alert) => {
+  const { round: last, streak, required, firstRound: first, rewardEpoch: epoch } = claim
+  const { provider: voter, checks } = claim
   must(streak >= 1, 'there is no bad round')
-  const first = whole(claim, 'firstRound')
   must(last + 1 - first >= streak, 'the streak is longer than its rounds')
-  const epoch = whole(claim, 'rewardEpoch')
-  const voter = text(claim, 'provider')
   await mustBeOf(protocol, epoch, last)
-  const checks = claim['checks'] as readonly string[]
-  for (const check of checks) must(CHECKS.includes(check), `there is no duty ${check}`)
-  const judged = { voter, checks, chainId }
-  const collect = (from: number, to: number) =>
-    collectRounds(protocol, { epoch, from, to }, voter, elsewhereOf(claim))
-  if (last + 1 - first > ROUNDS_MAX) {
-    streakOf((await collect(first, first)).rounds, judged)
-    throw new Unchecked(`${last + 1 - first} rounds are more than the ${ROUNDS_MAX} read here`)
-  }
-  const { rounds, blocks } = await collect(first, last)
+  await mustBeJudged(protocol, last, alert)
+  await checkTimes(protocol, claim, alert.data)
+  const judged = { voter, checks, chainId: alert.chainId }
+  const span = { epoch, from: first, to: last }
+  const { rounds, blocks } = await collectRounds(protocol, span, voter, elsewhereOf(claim))
   const verdicts = rounds.slice(-1).flatMap((round) => verdictsOf(round, judged))
   const worstVerdict = JSON.stringify(worst(verdicts) ?? 'that the duty was fulfilled')
   must(
-    verdicts.some((verdict) => verdict && isEqual(verdict, claim['values'])),
+    verdicts.some((verdict) => verdict && isEqual(verdict, claim.values)),
     `in round ${last} the chain says ${worstVerdict}`,
   )
   const { run, longest } = streakOf(rounds, judged)
@@ -137,12 +133,15 @@ export const round: Check = async (protocol, claim, chainId) => {
 }
 
 /** The times of an alert about rounds must be those at which its rounds began. */
-export async function checkTimes(protocol: Protocol, claim: Claim, data: Claim): Promise<void> {
+async function checkTimes(
+  protocol: Protocol,
+  claim: ClaimOf<'round'>,
+  data: OfAlert['data'],
+): Promise<void> {
   const { first, length } = await protocol.clock()
-  const times = { since: 'firstRound', roundStart: 'round' }
+  const times = { since: claim.firstRound, roundStart: claim.round }
   for (const [name, of] of Object.entries(times)) {
-    if (data[name] === undefined) continue
-    const at = first + whole(claim, of) * length
+    const at = first + of * length
     const isSame = Date.parse(String(data[name])) === 1000 * at
     must(
       isSame,
@@ -158,15 +157,11 @@ const ON_REQUEST = ['bitVote', 'fdcSignature'] as const
 /** Whether the provider sent nothing at all in the last rounds, which makes an alert critical. */
 export async function checkSilence(
   protocol: Protocol,
-  claim: Claim,
+  claim: ClaimOf<'round'>,
   chainId: number,
   { rounds: count, isSilent }: SilenceClaimed,
 ): Promise<void> {
-  const [last, epoch, voter] = [
-    whole(claim, 'round'),
-    whole(claim, 'rewardEpoch'),
-    text(claim, 'provider'),
-  ]
+  const { round: last, rewardEpoch: epoch, provider: voter } = claim
   const span = { epoch, from: last + 1 - count, to: last, isPartial: true }
   const { rounds } = await collectRounds(protocol, span, voter, elsewhereOf(claim))
   const silent = rounds.filter((round) => {
@@ -205,19 +200,18 @@ function countsOf(
 }
 
 /** Too few hits over the last rounds with evidence. */
-export const rate: Check = async (protocol, claim, chainId) => {
-  const [last, counted] = [whole(claim, 'round'), whole(claim, 'rounds')]
-  const threshold = number(claim, 'threshold')
-  const epoch = whole(claim, 'rewardEpoch')
+export const rate: Check<'rate'> = async (protocol, claim, alert) => {
+  const { round: last, rounds: counted, threshold, rewardEpoch: epoch, provider: voter } = claim
   await mustBeOf(protocol, epoch, last)
-  const voter = text(claim, 'provider')
-  const isAnchor = claim['condition'] === 'mc-anchor'
+  const newest = await mustBeJudged(protocol, last, alert)
+  if (newest - last > GAP_MAX) throw new Unchecked(`${newest - last} rounds were completed at once`)
+  const isAnchor = claim.condition === 'mc-anchor'
   let [hits, possible, found] = [0, 0, 0]
   // A round is judged once, although it is read again with more rounds before it.
   const judged = new Map<number, ReturnType<typeof countsOf>>()
   // Where the chain stood still, rounds with evidence lie further back; the blocks between are few.
   for (let slack = RATE_SLACK; found < counted && slack <= SLACK_MAX; slack *= 4) {
-    const span = { epoch, from: last + 1 - counted - slack, to: last, isPartial: true }
+    const span = { epoch, from: last + 1 - counted - slack, to: newest, isPartial: true }
     const { rounds, blocks } = await collectRounds(protocol, span, voter)
     ;[hits, possible, found] = [0, 0, 0]
     for (const round of rounds.toReversed()) {
@@ -225,9 +219,12 @@ export const rate: Check = async (protocol, claim, chainId) => {
       const isKnown = judged.has(round.round)
       const counts = isKnown
         ? judged.get(round.round)
-        : countsOf(round, voter, { isAnchor, chainId })
+        : countsOf(round, voter, { isAnchor, chainId: alert.chainId })
       judged.set(round.round, counts)
       if (counts === undefined) continue
+      if (found === 0 && round.round !== last) {
+        throw new Unchecked(`round ${round.round} was the last with evidence`)
+      }
       found += 1
       hits += counts[0]
       possible += counts[1]
@@ -237,9 +234,9 @@ export const rate: Check = async (protocol, claim, chainId) => {
   if (found < counted) throw new Unchecked(`only ${found} of ${counted} rounds have evidence here`)
   const share = hits / possible
   must(share < threshold, `${hits} of ${possible} are not below ${threshold}`)
-  if (Math.abs(share - number(claim, 'rate')) > 1e-9) {
+  if (share !== claim.rate) {
     throw new Unchecked(
-      `${hits} of ${possible} are ${share}, not ${claim['rate']}: the service left out rounds that it was not sure of, or lies`,
+      `${hits} of ${possible} are ${share}, not ${claim.rate}: the service left out rounds that it was not sure of, or lies`,
     )
   }
   return `${hits} of ${possible} over ${counted} rounds up to ${last} are below ${threshold}`

@@ -1,5 +1,6 @@
 /** Collects the submissions, requests and results of voting rounds from blocks and events. */
 import { numberOf, type Policy, type Protocol, word } from './protocol.ts'
+import { unknownState } from './request.ts'
 import { Unchecked } from './rpc.ts'
 import {
   FDC,
@@ -51,7 +52,7 @@ interface RoundSpan {
 
 /** Decodes a submission; undefined for other calldata, or where a frame exceeds it. */
 export function framesOf(input: string) {
-  const name = SELECTORS[input.slice(2, 10).toLowerCase()]
+  const name = SELECTORS[input.slice(2, 10)]
   if (name === undefined) return undefined
   const bytes = Buffer.from(input.slice(10), 'hex')
   const frames = new Map<number, Frame>()
@@ -105,12 +106,12 @@ export async function collectRounds(
   // The block that completes the last round belongs to the next.
   for (const block of blocks.slice(0, -1)) {
     for (const transaction of block.transactions) {
-      if (!submission.has(transaction.to?.toLowerCase() ?? '')) continue
+      const { to } = transaction
+      if (to === null || !submission.has(to)) continue
       const sender = protocol.rpc.sender(transaction)
       // Whether it was reverted is asked for the judged provider; others' are taken from the blocks alone.
       if (own.has(sender) && (await isReverted(protocol, transaction.hash, block.number))) continue
       const { hash, input } = transaction
-      const to = String(transaction.to).toLowerCase()
       add(rounds, roundAt(block.at), { hash, from: sender, to, input }, block.at)
     }
   }
@@ -127,8 +128,7 @@ function sendersOf(rounds: ReadonlyMap<number, Round>, voter: string): ReadonlyS
 }
 
 async function isReverted({ rpc }: Protocol, hash: string, block: number): Promise<boolean> {
-  const receipt = await rpc.receipt(hash, block)
-  return Number(receipt['status']) !== 1
+  return (await rpc.receipt(hash, block)).isReverted
 }
 
 /** The policy of the epoch and, for the rounds before it, those of the epochs before. */
@@ -138,10 +138,8 @@ async function policiesFor(
 ): Promise<readonly Policy[]> {
   const policies = [await protocol.policy(epoch)]
   for (let before = epoch - 1; (policies[0]?.startRound ?? 0) > from && before >= 0; before -= 1) {
-    const known = await protocol.policy(before).catch((error: unknown) => {
-      if (isPartial && error instanceof Unchecked) return undefined
-      throw error
-    })
+    const read = protocol.policy(before)
+    const known = await (isPartial ? read.catch(unknownState) : read)
     if (known === undefined) break
     policies.unshift(known)
   }

@@ -1,27 +1,37 @@
 /**
- * JSON-RPC endpoints whose answers are checked: the transactions of a block against the root in its header,
- * the header against its hash, one endpoint against the others.
+ * JSON-RPC endpoints whose answers are checked: the transactions and receipts of a block against the roots in its header,
+ * the header against its hash, one endpoint against the others. What contracts answer is compared only.
  */
 import { setTimeout as wait } from 'node:timers/promises'
+import {
+  bloomTest,
+  fits,
+  type Log,
+  type LogFilter,
+  matterOf,
+  type Receipt,
+  receiptsIn,
+  text,
+  withoutRaw,
+} from './answers.ts'
 import { eachAtOnce } from './each-at-once.ts'
-import { keccak } from './keccak.ts'
-import { hasHash, receiptsRoot, senderOf, transactionsRoot } from './roots.ts'
+import { Lie, Reverted, request, Unchecked, unknownState } from './request.ts'
+import { type Fields, hasHash, hashOf, receiptsRoot, senderOf, transactionsRoot } from './roots.ts'
+
+export { Lie, Reverted, Unchecked } from './request.ts'
 
 /** The chain says something else than the evidence. */
 export class Refuted extends Error {}
-/** The evidence could not be checked: an endpoint is unreachable, pruned, or lies. */
-export class Unchecked extends Error {}
 
-export type Fields = Record<string, unknown>
-
+/** A transaction of a block; addresses and hashes in lower case. */
 export interface Transaction {
   readonly hash: string
-  readonly blockHash: string
   readonly from: string
   readonly to: string | null
   readonly input: string
-  readonly blockNumber: string
-  readonly transactionIndex: string
+  readonly gas: number
+  /** As the endpoint gave it. */
+  readonly raw: Fields
 }
 
 export interface Block {
@@ -35,64 +45,38 @@ export interface Block {
   readonly bloom: Buffer
 }
 
-export interface Log {
-  readonly address: string
-  readonly topics: readonly string[]
-  readonly data: string
-  readonly block: number
-  readonly index: number
-}
-
-export interface LogFilter {
-  readonly addresses: readonly string[]
-  /** Alternatives by position; undefined: any. */
-  readonly topics: readonly (readonly string[] | undefined)[]
-}
-
-/** Public endpoints of Flare answer for at most 30 blocks. */
-const LOG_BLOCKS = 30
-const TIMEOUT_MS = 30_000
 const TRIES = 4
 const PAUSE_MS = 500
+/** Blocks that are read before the events in them are looked for. */
+const BLOCKS_AT_ONCE = 200
 
 export interface Rpc {
+  /** Whether no second endpoint can contradict. */
+  readonly isAlone: boolean
   /** Answer of the first endpoint, if all others answer the same; `eth_blockNumber` is of the first alone. */
   call(method: string, params: readonly unknown[]): Promise<unknown>
   /** A block with checked transactions. */
   block(number: number): Promise<Block>
   /** Blocks without gaps, each the parent of the next. */
   blocks(from: number, to: number): Promise<readonly Block[]>
-  /** Events in blocks; where a block's filter says that there may be some, receipts confirm their absence. */
+  /** Events in blocks without gaps, from the receipts of each block whose filter says that there may be some. */
   logs(filter: LogFilter, from: number, to: number): Promise<readonly Log[]>
-  /** The signer of a transaction, in lower case. @throws Unchecked if the endpoint names another sender */
+  /** The signer of a transaction. @throws Unchecked if the endpoint names another sender */
   sender(transaction: Transaction): string
-  /** The receipt of a transaction in a block, checked against the header where the endpoint has them all. */
-  receipt(hash: string, block: number): Promise<Fields>
-  /** What was taken from the endpoint without a proof; empty if nothing was. */
+  /** The receipt of a transaction in a block. */
+  receipt(hash: string, block: number): Promise<Receipt>
+  /** What was taken from the endpoints because they agree, without a proof. */
   unproven(): readonly string[]
 }
 
-/** Creates the client of these endpoints. */
+/** Creates the client of these endpoints. Addresses of the same host are one endpoint. */
 export function createRpc(urls: readonly string[]): Rpc {
   const known = new Map<number, Promise<Block>>()
   const answers = new Map<string, Promise<unknown>>()
-  const receiptsOf = new Map<number, Promise<readonly Fields[] | undefined>>()
-  let [proven, unproven] = [0, 0]
-  const taken = new Set<string>()
+  const receiptsOf = new Map<number, Promise<readonly Receipt[]>>()
+  const taken = new Set(['what contracts answer'])
+  const isAlone = new Set(urls.map((url) => new URL(url).host)).size < 2
 
-  async function ask(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await request(url, method, params)
-      } catch (error) {
-        if (error instanceof Unchecked || attempt === TRIES) {
-          throw new Unchecked(`${method}: ${(error as Error).message}`)
-        }
-        // Public endpoints limit requests.
-        await wait(PAUSE_MS * 2 ** attempt)
-      }
-    }
-  }
   /** Asks once what stays as it is: all but the newest block, and what is asked of it. */
   function call(method: string, params: readonly unknown[]): Promise<unknown> {
     if (method === 'eth_blockNumber' || params.includes('latest')) return askAll(method, params)
@@ -106,48 +90,58 @@ export function createRpc(urls: readonly string[]): Rpc {
 
   async function askAll(method: string, params: readonly unknown[]): Promise<unknown> {
     const asked = method === 'eth_blockNumber' ? urls.slice(0, 1) : urls
-    const said = await Promise.all(asked.map((url) => ask(url, method, params)))
-    if (new Set(said.map((answer) => JSON.stringify(matterOf(method, answer)))).size > 1) {
-      throw new Unchecked(`the endpoints contradict each other about ${method}`)
+    const said = await Promise.allSettled(asked.map((url) => ask(url, method, params)))
+    const failed = said.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+    const other = failed.find((error) => !(error instanceof Reverted))
+    if (other !== undefined) throw other
+    const given = said.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    const matters = new Set(given.map((answer) => JSON.stringify(matterOf(method, answer))))
+    // That a contract reverts is an answer, too.
+    if (matters.size + Math.min(1, failed.length) > 1) {
+      throw new Lie(`the endpoints contradict each other about ${method}`)
     }
-    return said[0]
+    if (failed.length > 0) throw failed[0]
+    return given[0]
   }
 
   async function readBlock(number: number): Promise<Block> {
-    const params = [`0x${number.toString(16)}`, true]
-    const answers = await Promise.all(
-      urls.map((url) => ask(url, 'eth_getBlockByNumber', params) as Promise<Fields | null>),
-    )
-    if (answers.some((answer) => answer === null)) {
+    const params = [hex(number), true]
+    const raws = (await Promise.all(
+      urls.map((url) => ask(url, 'eth_getBlockByNumber', params)),
+    )) as readonly (Fields | null)[]
+    const given = raws.filter((raw) => raw !== null)
+    if (given.length < urls.length) {
       throw new Unchecked(`an endpoint has no block ${number}: it is behind, or pruned`)
     }
-    const contents = new Set(answers.map((answer) => JSON.stringify(contentOf(answer as Fields))))
-    if (contents.size > 1)
-      throw new Unchecked(`the endpoints contradict each other about block ${number}`)
-    const blocks = (answers as readonly Fields[]).map((raw) => readBlockOf(raw, number))
+    const blocks = given.map((raw) => readBlockOf(raw, number))
     const [block] = blocks
     if (block === undefined) throw new Unchecked('no endpoint was given')
+    // Of headers and transactions that are proven, equal hashes are enough; of others, everything that is used must agree.
+    const others = blocks.slice(1)
+    if (
+      others.some(
+        (other) => JSON.stringify(other, withoutRaw) !== JSON.stringify(block, withoutRaw),
+      )
+    ) {
+      throw new Lie(`the endpoints contradict each other about block ${number}`)
+    }
     return block
   }
 
   function readBlockOf(raw: Fields, number: number): Block {
-    const transactions = raw['transactions'] as readonly Transaction[]
     const hash = text(raw['hash'])
     if (Number(raw['number']) !== number) throw lie(`answers with another block than ${number}`)
-    if (transactions.some((transaction) => transaction.blockHash?.toLowerCase() !== hash)) {
-      throw lie(`has transactions of another block in block ${number}`)
-    }
-    const root = transactionsRoot(transactions as unknown as readonly Fields[])
-    if (root !== undefined && root !== text(raw['transactionsRoot'])) {
+    const listed = raw['transactions'] as readonly Fields[]
+    const transactions = listed.map((own) => readTransaction(own, hash, number))
+    const root = transactionsRoot(listed)
+    if (root === undefined) taken.add('transactions of types that are not known here')
+    else if (root !== text(raw['transactionsRoot'])) {
       throw lie(
         `leaves out or changes transactions of block ${number}: its header has another root`,
       )
     }
     // Headers of later upgrades may have fields that this script does not know: then none can be proven.
-    if (hasHash(raw, hash)) proven += 1
-    else unproven += 1
-    if (proven > 0 && unproven > 0)
-      throw lie(`has a header of block ${number} that is not its hash`)
+    if (!hasHash(raw, hash)) taken.add('hashes of headers')
     return {
       number,
       hash,
@@ -166,180 +160,128 @@ export function createRpc(urls: readonly string[]): Rpc {
   }
 
   async function blocks(from: number, to: number): Promise<readonly Block[]> {
-    const numbers = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
-    const found = await eachAtOnce(numbers, block)
-    for (const [index, block] of found.entries()) {
-      const parent = found[index - 1]
-      if (parent !== undefined && parent.hash !== block.parentHash) {
-        throw lie(`has a block ${block.number} that does not follow block ${parent.number}`)
-      }
-    }
+    const found = await eachAtOnce(numbersOf(from, to), block)
+    mustFollow(found)
     return found
   }
 
   async function logs(filter: LogFilter, from: number, to: number): Promise<readonly Log[]> {
-    const starts: number[] = []
-    for (let start = from; start <= to; start += LOG_BLOCKS) starts.push(start)
-    const found = (
-      await eachAtOnce(starts, async (start) => {
-        const end = Math.min(to, start + LOG_BLOCKS - 1)
-        const place = { fromBlock: hex(start), toBlock: hex(end) }
-        const asked = { ...place, address: filter.addresses, topics: filter.topics.map(orNull) }
-        const raws = (await call('eth_getLogs', [asked])) as readonly Fields[]
-        return raws.map(readLog)
-      })
-    ).flat()
-    for (const log of found) {
-      if (!fits(filter, log)) throw lie('answers with events that were not asked for')
-    }
-    const having = new Set(found.map((log) => log.block))
     const mayHave = bloomTest(filter)
-    for (const block of await blocks(from, to)) {
-      if (!having.has(block.number) && mayHave(block.bloom)) await confirmNone(filter, block)
+    const found: Log[] = []
+    let last: Block | undefined
+    for (let start = from; start <= to; start += BLOCKS_AT_ONCE) {
+      const numbers = numbersOf(start, Math.min(to, start + BLOCKS_AT_ONCE - 1))
+      // Blocks that are only looked through are not kept: a silence may have many.
+      const some = await eachAtOnce(numbers, (number) => known.get(number) ?? readBlock(number))
+      mustFollow(last === undefined ? some : [last, ...some])
+      last = some.at(-1)
+      const having = await eachAtOnce(
+        some.filter(({ bloom }) => mayHave(bloom)),
+        readReceipts,
+      )
+      found.push(...having.flat().flatMap((receipt) => receipt.logs))
     }
-    return found
+    return found.filter((log) => fits(filter, log))
   }
 
-  async function confirmNone(filter: LogFilter, block: Block): Promise<void> {
-    const receipts = await eachAtOnce(
-      block.transactions,
-      ({ hash }) => call('eth_getTransactionReceipt', [hash]) as Promise<Fields | null>,
-    )
-    for (const receipt of receipts) {
-      if (receipt === null)
-        throw new Unchecked(`the endpoint has no receipts of block ${block.number}`)
-      const own = (receipt['logs'] as readonly Fields[]).map(readLog)
-      if (own.some((log) => fits(filter, log)))
-        throw lie(`leaves out events of block ${block.number}`)
-    }
-  }
-
-  function sender(transaction: Transaction): string {
-    const from = transaction.from.toLowerCase()
-    const signer = senderOf(transaction as unknown as Fields)
+  function sender({ hash, from, raw }: Transaction): string {
+    const signer = senderOf(raw)
     if (signer === undefined) taken.add('senders')
-    else if (signer !== from) throw lie(`names a sender of ${transaction.hash} who did not sign it`)
+    else if (signer !== from) throw lie(`names a sender of ${hash} who did not sign it`)
     return from
   }
 
-  /** All receipts of a block; undefined if the endpoint does not give them at once. */
-  async function readReceipts(block: Block): Promise<readonly Fields[] | undefined> {
-    let answer: unknown
-    try {
-      answer = await call('eth_getBlockReceipts', [hex(block.number)])
-    } catch (error) {
-      if (error instanceof Unchecked && !error.message.includes('contradict')) return undefined
-      throw error
+  /** The receipts of a block by the places of its transactions. */
+  async function readReceipts(block: Block): Promise<readonly Receipt[]> {
+    const { number, transactions } = block
+    const raws =
+      (await receiptsAtOnce(number)) ??
+      (await eachAtOnce(transactions, ({ hash }) => call('eth_getTransactionReceipt', [hash])))
+    if (raws.some((raw) => raw === null)) {
+      throw new Unchecked(`the endpoint has no receipts of block ${number}`)
     }
-    if (!Array.isArray(answer)) return undefined
-    const receipts = answer as readonly Fields[]
-    if (receiptsRoot(receipts) !== block.receiptsRoot) {
-      throw lie(`changes receipts of block ${block.number}: its header has another root`)
+    const all = raws as readonly Fields[]
+    if (all.length !== transactions.length || receiptsRoot(all) !== block.receiptsRoot) {
+      throw lie(`changes receipts of block ${number}: its header has another root`)
     }
-    return receipts
+    return receiptsIn(all, number)
   }
 
-  async function receipt(hash: string, number: number): Promise<Fields> {
+  /** All receipts of a block; undefined where an endpoint gives them one by one only. */
+  async function receiptsAtOnce(number: number): Promise<readonly unknown[] | undefined> {
+    try {
+      const all = await call('eth_getBlockReceipts', [hex(number)])
+      return Array.isArray(all) ? all : undefined
+    } catch (error) {
+      return unknownState(error)
+    }
+  }
+
+  async function receipt(hash: string, number: number): Promise<Receipt> {
+    const { transactions } = await block(number)
     const found = receiptsOf.get(number) ?? block(number).then(readReceipts)
     receiptsOf.set(number, found)
-    const all = await found
-    const place = all?.findIndex((receipt) => text(receipt['transactionHash']) === text(hash)) ?? -1
-    if (all !== undefined && place >= 0) {
-      const gas = (at: number) => BigInt(text(all[at]?.['cumulativeGasUsed'] ?? '0x0'))
-      return { ...all[place], gasUsed: `0x${(gas(place) - gas(place - 1)).toString(16)}` }
+    const own = (await found)[transactions.findIndex((transaction) => transaction.hash === hash)]
+    if (own === undefined) throw new Unchecked(`block ${number} has no transaction ${hash}`)
+    return own
+  }
+
+  function readTransaction(raw: Fields, blockHash: string, number: number): Transaction {
+    const hash = text(raw['hash'])
+    const isHere = raw['blockHash'] === undefined || text(raw['blockHash']) === blockHash
+    if (!isHere) throw lie(`has transactions of another block in block ${number}`)
+    const computed = hashOf(raw)
+    if (computed !== undefined && computed !== hash) {
+      // A development chain gives its own hashes to transactions that nobody signed.
+      if (senderOf(raw) !== undefined)
+        throw lie(`changes a transaction of block ${number}: it has another hash`)
+      taken.add('hashes of transactions without a signature')
     }
-    const alone = (await call('eth_getTransactionReceipt', [hash])) as Fields | null
-    if (alone === null) throw new Unchecked(`the endpoint has no receipt of ${hash}`)
-    taken.add('outcomes of transactions')
-    return alone
+    const to = raw['to'] ?? null
+    return {
+      ...{ hash, from: text(raw['from']), to: to === null ? null : text(to) },
+      ...{ input: text(raw['input']), gas: Number(raw['gas']), raw },
+    }
   }
 
   return {
-    ...{ call, block, blocks, logs, sender, receipt },
-    unproven: () => [...(unproven === 0 ? [] : ['hashes of headers']), ...taken],
+    ...{ isAlone, call, block, blocks, logs, sender, receipt },
+    unproven: () => [...taken],
   }
 }
 
-/** Sends a request of JSON-RPC. @throws Unchecked when the endpoint refuses it */
-export async function request(url: string, method: string, params: unknown): Promise<unknown> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  })
-  if (!response.ok) throw new Error(`the endpoint answers ${response.status}`)
-  const answer = (await response.json()) as { result?: unknown; error?: { message?: unknown } }
-  if (answer.error) throw new Unchecked(String(answer.error.message))
-  if (answer.result === undefined) throw new Error('the endpoint gives no result')
-  return answer.result
-}
-
-/** What endpoints must agree on about a block. */
-function contentOf(raw: Fields): unknown {
-  const transactions = raw['transactions'] as readonly Transaction[]
-  return [text(raw['hash']), transactions.map(({ hash, from }) => [text(hash), text(from)])]
-}
-
-/** What endpoints must agree on in an answer; programs add properties of their own. */
-function matterOf(method: string, answer: unknown): unknown {
-  if (method === 'eth_getLogs') return (answer as readonly Fields[]).map(readLog)
-  if (method === 'eth_getBlockReceipts') {
-    return (answer as readonly Fields[] | null)?.map((receipt) =>
-      matterOf('eth_getTransactionReceipt', receipt),
-    )
+/** Asks an endpoint, again after a pause where it does not answer. */
+async function ask(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await request(url, method, params)
+    } catch (error) {
+      if (error instanceof Unchecked) throw error
+      if (attempt === TRIES) throw new Unchecked(`${method}: ${(error as Error).message}`)
+      // Public endpoints limit requests.
+      await wait(PAUSE_MS * 2 ** attempt)
+    }
   }
-  if (answer === null) return null
-  const some = answer as Fields
-  const of = (...names: readonly string[]) => names.map((name) => text(some[name]))
-  if (method === 'eth_getTransactionByHash') {
-    return of('hash', 'blockNumber', 'from', 'to', 'input', 'gas')
-  }
-  if (method === 'eth_getTransactionReceipt') {
-    const logs = (some['logs'] as readonly Fields[]).map(readLog)
-    return [...of('transactionHash', 'blockNumber', 'status', 'gasUsed'), logs]
-  }
-  return answer
 }
 
-function lie(what: string): Unchecked {
-  return new Unchecked(`the endpoint lies: it ${what}`)
+/** Throws unless each block is the parent of the next. */
+function mustFollow(blocks: readonly Block[]): void {
+  for (const [index, block] of blocks.entries()) {
+    const parent = blocks[index - 1]
+    if (parent !== undefined && parent.hash !== block.parentHash) {
+      throw lie(`has a block ${block.number} that does not follow block ${parent.number}`)
+    }
+  }
 }
 
-function text(value: unknown): string {
-  return String(value).toLowerCase()
+function numbersOf(from: number, to: number): readonly number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
+}
+
+function lie(what: string): Lie {
+  return new Lie(`the endpoint lies: it ${what}`)
 }
 
 function hex(number: number): string {
   return `0x${number.toString(16)}`
-}
-
-function orNull(topics: readonly string[] | undefined): readonly string[] | null {
-  return topics ?? null
-}
-
-function readLog(raw: Fields): Log {
-  return {
-    address: text(raw['address']),
-    topics: (raw['topics'] as readonly string[]).map(text),
-    data: text(raw['data']),
-    block: Number(raw['blockNumber']),
-    index: Number(raw['logIndex']),
-  }
-}
-
-function fits({ addresses, topics }: LogFilter, log: Log): boolean {
-  if (!addresses.includes(log.address)) return false
-  return topics.every((some, at) => some === undefined || some.includes(log.topics[at] ?? ''))
-}
-
-/** Tells from the bloom filter of a block whether it may have an event of the filter. */
-function bloomTest({ addresses, topics }: LogFilter): (bloom: Buffer) => boolean {
-  const bitsOf = (value: string) => {
-    const hash = keccak(Buffer.from(value.slice(2), 'hex'))
-    return [0, 2, 4].map((at) => hash.readUInt16BE(at) & 2047)
-  }
-  const wanted = [addresses, ...topics].flatMap((some) => (some ? [some.map(bitsOf)] : []))
-  const has = (bloom: Buffer, bit: number) => ((bloom[255 - (bit >> 3)] ?? 0) >> (bit & 7)) & 1
-  return (bloom) => wanted.every((any) => any.some((bits) => bits.every((bit) => has(bloom, bit))))
 }

@@ -1,22 +1,11 @@
 /** What a file of evidence states, in words: a reader compares it with the message that he received. */
-import { type Claim, isEqual, must } from './claim.ts'
-import { Unchecked } from './rpc.ts'
-
-/** The parts of evidence that say which alert it is about. */
-export interface StatedAlert {
-  readonly alertId: number
-  readonly chainId: number
-  readonly event: string
-  readonly severity: string
-  readonly firedAt: string
-  readonly data: Claim
-  readonly claim: Claim | null
-}
+import { isEqual, must } from './claim.ts'
+import { type AlertSaid, type ClaimOf, decodeMessage, type Evidence, type Kind } from './file.ts'
 
 const WEI_PLACES = 18
 
-/** Sentences by kind of claim; a text of the file is shown as JSON, so that it cannot add a line. */
-const SENTENCES: Readonly<Record<string, (claim: Claim) => string>> = {
+/** Sentences by kind of claim. */
+const SENTENCES: { readonly [K in Kind]: (claim: ClaimOf<K>) => string } = {
   round: ({ checks, round, rewardEpoch, streak, firstRound, required }) =>
     `bad in voting round ${show(round)} of reward epoch ${show(rewardEpoch)}: one of ${show(checks)}; ` +
     `${show(streak)} bad rounds in a row since round ${show(firstRound)}, alert from ${show(required)} on`,
@@ -29,7 +18,7 @@ const SENTENCES: Readonly<Record<string, (claim: Claim) => string>> = {
     `chance ${odds(probability)}, alert below ${odds(threshold)}`,
   update: ({ transaction, block, feedsSent, feedCount, isAccepted }) =>
     `fast update ${show(transaction)} in block ${show(block)} covers ${show(feedsSent)} feeds, and there are ` +
-    `${show(feedCount)}; the contract ${isAccepted === true ? 'accepted it' : 'did not accept it'}`,
+    `${show(feedCount)}; the contract ${isAccepted ? 'accepted it' : 'did not accept it'}`,
   registration: ({ rewardEpoch, block, minutes }) =>
     `not registered for reward epoch ${show(rewardEpoch)} at block ${show(block)}, ` +
     `alert ${show(minutes)} minutes after registration opened`,
@@ -39,7 +28,7 @@ const SENTENCES: Readonly<Record<string, (claim: Claim) => string>> = {
     `alert below ${coins(limitWei)}`,
   vote: ({ vote, rewardEpoch, isConcluded, block }) =>
     `no signature in the ${show(vote)} vote about reward epoch ${show(rewardEpoch)} by block ${show(block)}, ` +
-    `${isConcluded === true ? 'when it was over' : 'while it was open'}`,
+    `${isConcluded ? 'when it was over' : 'while it was open'}`,
   eligibility: ({ rewardEpoch, failures }) =>
     `not eligible for the rewards of reward epoch ${show(rewardEpoch)}; failures: ${show(failures)}`,
   rewards: ({ epochs, amountWei, block, expiresAt }) =>
@@ -57,23 +46,24 @@ export function statementOf({
   severity,
   firedAt,
   claim,
-}: StatedAlert): readonly string[] {
-  const kind = String(claim?.['kind'])
-  const sentence = Object.hasOwn(SENTENCES, kind) ? SENTENCES[kind] : undefined
+}: Pick<
+  Evidence,
+  'alertId' | 'chainId' | 'event' | 'severity' | 'firedAt' | 'claim'
+>): readonly string[] {
+  const sentence = SENTENCES[claim.kind] as (own: typeof claim) => string
   return [
     'The file states, and this is what is checked. Compare it with the message that you received:',
     `  alert     ${show(alertId)} on chain ${show(chainId)}`,
     `  event     ${show(event)}, ${show(severity)}`,
     `  time      ${show(firedAt)}`,
-    `  provider  ${show(claim?.['provider'])}`,
-    `  claim     ${claim === null || sentence === undefined ? show(claim) : sentence(claim)}`,
+    `  provider  ${show(claim.provider)}`,
+    `  claim     ${sentence(claim)}`,
   ]
 }
 
-/** A value of the file on one line, without control characters. */
+/** A value of the file; what prints it puts it on one line. */
 function show(value: unknown): string {
-  const shown = typeof value === 'string' ? value : JSON.stringify(value)
-  return String(shown).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 const COUNT = new Intl.NumberFormat('en', {
@@ -83,7 +73,7 @@ const COUNT = new Intl.NumberFormat('en', {
 })
 
 /** A probability with what it means: `2.6e-8 (1 in 38 million)`. */
-function odds(value: unknown): string {
+function odds(value: number | string): string {
   const against = 1 / Number(value)
   return against > 1 && against < ODDS_MAX
     ? `${show(value)} (1 in ${COUNT.format(against)})`
@@ -93,9 +83,8 @@ function odds(value: unknown): string {
 const ODDS_MAX = 1e16
 
 /** An amount in whole coins. */
-function coins(wei: unknown): string {
-  if (!/^\d{1,40}$/.test(String(wei))) return show(wei)
-  const digits = String(wei).padStart(WEI_PLACES + 1, '0')
+function coins(wei: string): string {
+  const digits = wei.padStart(WEI_PLACES + 1, '0')
   const rest = digits.slice(-WEI_PLACES).replace(/0+$/, '')
   return `${digits.slice(0, -WEI_PLACES)}${rest === '' ? '' : `.${rest}`}`
 }
@@ -107,13 +96,8 @@ const COMPARED = ['alertId', 'event', 'severity', 'firedAt', 'data'] as const
  *
  * @param body of the webhook, whose signature the reader has checked
  */
-export function checkMessage(stated: StatedAlert, body: string): void {
-  let message: Record<string, unknown>
-  try {
-    message = JSON.parse(body)
-  } catch {
-    throw new Unchecked('the message is no JSON')
-  }
+export function checkMessage(stated: AlertSaid, body: string): void {
+  const message = decodeMessage(body)
   for (const name of COMPARED) {
     must(
       isEqual(message[name], stated[name]),

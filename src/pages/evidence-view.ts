@@ -57,10 +57,10 @@ const BESIDE: Readonly<Partial<Record<NonNullable<AlertEvidence['claim']>['kind'
   listing: ' --p-chain https://…/ext/bc/P',
 }
 
-/** The command that checks the document. */
+/** The command that checks the document. It needs a second endpoint, of another operator. */
 function commandOf({ alertId, claim }: LinkedEvidence['evidence']): string {
   const more = claim === null ? '' : (BESIDE[claim.kind] ?? '')
-  return `node verify-evidence.ts evidence-${alertId}.json ${servedChain().rpcUrl}${more}`
+  return `node verify-evidence.ts evidence-${alertId}.json ${servedChain().rpcUrl} https://…${more}`
 }
 
 /** A value with its address at the explorer, if it is an address. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RoundWorld, roundWorld } from '../watches/rounds.ts'
-import { verify } from './evidence-script.ts'
+import { confirmedForms } from './evidence-changes.ts'
+import { datedTo, verify } from './evidence-script.ts'
 
 /** The evidence of unclaimed rewards and of validators that are not listed, checked by the script of examples/. */
 
@@ -62,7 +63,7 @@ const pChain = () => `${world.published?.pChainUrl}/ext/bc/P`
 
 function check(evidence: Evidence, beside: { published?: string; pChain?: string }) {
   const { contracts, rpcUrl } = world.devnet
-  return verify(evidence, [rpcUrl], contracts.registry, beside)
+  return verify(evidence, rpcUrl, contracts.registry, beside)
 }
 
 /** What the script says of evidence with a change. */
@@ -71,6 +72,19 @@ function forged(evidence: Evidence, change: (evidence: Evidence) => void) {
   change(other)
   return check(other, { published: published(), pChain: pChain() })
 }
+
+test.each([
+  ['unclaimed rewards', () => rewards],
+  ['a validator that is not listed', () => listing],
+])(
+  'no text, number or list of %s is confirmed in another form',
+  async (_name, evidence) => {
+    const beside = { published: published(), pChain: pChain() }
+    const checkOther = (other: unknown) => check(other as Evidence, beside)
+    expect(await confirmedForms(evidence(), checkOther)).toEqual([])
+  },
+  60_000,
+)
 
 describe('unclaimed rewards', () => {
   test('are confirmed by the root on the chain and a simulated claim', async () => {
@@ -129,7 +143,7 @@ describe('unclaimed rewards', () => {
     doubled.data['amountWei'] = doubled.claim['amountWei']
     const { contracts, rpcUrl } = world.devnet
     const read = async () => (await fetch(file)).json()
-    expect(await verify(doubled, [rpcUrl], contracts.registry, { read })).toMatchObject({
+    expect(await verify(doubled, rpcUrl, contracts.registry, { read })).toMatchObject({
       code: 2,
       said: expect.stringContaining('does not fit the root'),
     })
@@ -144,8 +158,8 @@ describe('unclaimed rewards', () => {
     doubled.data['amountWei'] = doubled.claim['amountWei']
     const { contracts, rpcUrl } = world.devnet
     const read = async () => repeated
-    expect((await verify(doubled, [rpcUrl], contracts.registry, { read })).code).toBe(1)
-    expect((await verify(rewards, [rpcUrl], contracts.registry, { read })).code).toBe(0)
+    expect((await verify(doubled, rpcUrl, contracts.registry, { read })).code).toBe(1)
+    expect((await verify(rewards, rpcUrl, contracts.registry, { read })).code).toBe(0)
   })
 
   test('that were claimed since are confirmed of then, and refuted of now', async () => {
@@ -154,11 +168,11 @@ describe('unclaimed rewards', () => {
     await world.scan()
     expect(await check(rewards, { published: published() })).toMatchObject({ code: 0 })
     const now = Number(await world.devnet.client.getBlockNumber())
-    const later = await forged(rewards, (evidence) => {
-      evidence.claim['block'] = now
-      Object.assign(evidence, { blocks: null })
+    const later = await datedTo(rewards, world.devnet, now)
+    expect(await check(later, { published: published() })).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('no reward of reward epoch 452 is left'),
     })
-    expect(later.code).toBe(1)
   })
 })
 
@@ -184,10 +198,8 @@ describe('a validator that is not listed', () => {
   })
 
   test('is refuted of another node, another provider, and a time at which it was listed', async () => {
-    const listed = await forged(listing, (evidence) => {
-      evidence.claim['block'] = 1 + Number(rewards.blocks.last.number) - 2
-      Object.assign(evidence, { blocks: null })
-    })
+    const later = await datedTo(listing, world.devnet, Number(rewards.blocks.last.number) - 1)
+    const listed = await check(later, { pChain: pChain() })
     const provider = await forged(listing, ({ claim, data }) => {
       claim['provider'] = identity('Anchored')
       data['provider'] = claim['provider']

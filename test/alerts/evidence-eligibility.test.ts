@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RoundWorld, roundWorld } from '../watches/rounds.ts'
+import { confirmedForms } from './evidence-changes.ts'
 import { verify } from './evidence-script.ts'
 
 /** The evidence of lost eligibility, checked by the script of examples/ with the published calculation. */
@@ -40,7 +41,7 @@ afterAll(() => world.close())
 
 function check(changed: Evidence, published = world.published?.passesUrl) {
   const { contracts, rpcUrl } = world.devnet
-  return verify(changed, [rpcUrl], contracts.registry, { published })
+  return verify(changed, rpcUrl, contracts.registry, { published })
 }
 
 /** What the script says of evidence with a change. */
@@ -59,9 +60,13 @@ test('is confirmed by the published calculation, and the script says that the ch
   })
 })
 
+test('is confirmed in no other case, notation, type or order of a text, number or list', async () => {
+  expect(await confirmedForms(evidence, (other) => check(other))).toEqual([])
+}, 60_000)
+
 test('is not checked without the published calculation, or with that of another reward epoch', async () => {
   const { rpcUrl, contracts } = world.devnet
-  expect(await verify(evidence, [rpcUrl], contracts.registry)).toMatchObject({
+  expect(await verify(evidence, rpcUrl, contracts.registry)).toMatchObject({
     code: 2,
     said: expect.stringContaining('--published'),
   })

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { getEvidence } from '#src/alerts/evidence.ts'
 import { AlertEvidence } from '#src/alerts/evidence-model.ts'
+import type { EvidenceVerdict } from '../../examples/evidence/check.ts'
 import { createRpc, type Rpc } from '../../examples/evidence/rpc.ts'
 import { runs } from '../support/runs.ts'
 import { type RoundWorld, roundWorld } from '../watches/rounds.ts'
 import type { Notified } from '../watches/world.ts'
-import { confirmedChanges } from './evidence-changes.ts'
-import { verify } from './evidence-script.ts'
+import { confirmedChanges, confirmedForms } from './evidence-changes.ts'
+import { datedTo, twice, verify } from './evidence-script.ts'
 
 /** The evidence of alerts about reward epochs, votes and rates, checked by the script of examples/. */
 
@@ -80,7 +81,7 @@ beforeAll(async () => {
     await world.scan()
   }
   raised = (await world.notified()) as readonly RaisedAlert[]
-  rpc = createRpc([world.devnet.rpcUrl])
+  rpc = createRpc(twice(world.devnet.rpcUrl))
 }, 180_000)
 afterAll(() => world.close())
 
@@ -97,9 +98,8 @@ test('the chain confirms no claim about blocks before the duty began', async () 
     for (const { id } of raised) {
       const body = await evidenceOf(id)
       if (body.claim?.kind !== kind) continue
-      Object.assign(body.claim, { block: 1, isConcluded: false, minutes: -1e9 })
-      Object.assign(body, { data: {}, blocks: null })
-      const { code } = await verify(body, rpc, world.devnet.contracts.registry)
+      const early = await datedTo(body, world.devnet, 1)
+      const { code } = await verify(early, rpc, world.devnet.contracts.registry)
       codes.push([kind, code])
       break
     }
@@ -142,7 +142,66 @@ test('the chain confirms every alert that has a claim', async () => {
   )
 }, 300_000)
 
-test('no figure can be changed so that the chain confirms it, unless the script names it', async () => {
+/** Evidence of an event about a provider, with a change of the same figures in the claim and in the alert. */
+async function forged(
+  event: string,
+  change: (parts: readonly Record<string, unknown>[]) => void,
+): Promise<EvidenceVerdict> {
+  const alert = raised.find((one) => one.event === event)
+  expect(alert, event).toBeDefined()
+  const body = await evidenceOf(Number(alert?.id))
+  change([body.claim, body.data])
+  return verify(body, rpc, world.devnet.contracts.registry)
+}
+
+const ABSENCES = ['provider.unregistered', 'fsp.not-in-policy', 'fsp.registration'] as const
+
+test.each(ABSENCES)('%s: absence is confirmed for an identity only', async (event) => {
+  const { accounts } = world.simulation().provider('Pushed')
+  const of = (provider: string) =>
+    forged(event, (parts) => {
+      for (const part of parts) part['provider'] = provider
+    })
+  for (const { address } of [accounts.submit, accounts.submitSignatures]) {
+    expect(await of(address)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('is another account of'),
+    })
+  }
+  expect(await of(world.devnet.people.bob.account.address)).toMatchObject({
+    code: 2,
+    said: expect.stringContaining('is not known as the identity of a provider'),
+  })
+}, 60_000)
+
+test.each([
+  ...ABSENCES,
+  'signing.missed',
+  'signing.uptime-open',
+])('%s: a reward epoch that was neither in force nor the next is refuted', async (event) => {
+  for (const by of [-3, -2, 3]) {
+    const { code } = await forged(event, (parts) => {
+      const [claim, data] = parts as [Record<string, unknown>, Record<string, unknown>]
+      claim['rewardEpoch'] = Number(claim['rewardEpoch']) + by
+      data['rewardEpochId'] = claim['rewardEpoch']
+    })
+    expect([by, code]).toEqual([by, 1])
+  }
+}, 60_000)
+
+test('words in another case do not choose another check', async () => {
+  const vote = await forged('signing.missed', (parts) => {
+    for (const part of parts) Object.assign(part, { vote: 'Uptime', signedOtherHash: true })
+  })
+  const rate = await forged('fsp.mc-fdc', ([claim]) => {
+    Object.assign(claim ?? {}, { condition: 'MC-fdc' })
+  })
+  expect([vote.code, rate.code]).toEqual([2, 2])
+  expect(vote.said).toContain('claim.vote')
+  expect(rate.said).toContain('claim.condition')
+})
+
+test('no figure, and no case, notation, type or order, can be changed so that the chain confirms it, unless the script names it', async () => {
   const found: unknown[] = []
   const kinds = new Set<string>()
   for (const { id } of raised) {
@@ -151,7 +210,8 @@ test('no figure can be changed so that the chain confirms it, unless the script 
     kinds.add(body.event)
     const { registry } = world.devnet.contracts
     const changes = await confirmedChanges(body, (change) => verify(change, rpc, registry))
-    if (changes.length > 0) found.push([body.event, changes])
+    const forms = await confirmedForms(body, (change) => verify(change, rpc, registry))
+    if (changes.length + forms.length > 0) found.push([body.event, changes, forms])
   }
   expect(found).toEqual([])
 }, 300_000)

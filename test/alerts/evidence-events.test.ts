@@ -6,19 +6,20 @@ import { translator } from '#src/i18n/translate.ts'
 import { EvidenceClaim } from '#src/watches/evidence-model.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { checkEvent, type SilenceClaimed } from '../../examples/evidence/events.ts'
+import { decodeClaim, decodeData, type Evidence } from '../../examples/evidence/file.ts'
 import { evidenceRules, RULES_FILE } from '../generated/evidence-rules.ts'
 
 /** Event, severity and rule of evidence are bound to its claim by the script of examples/. */
 
 interface Stated {
   readonly event: string
-  readonly severity: string
+  readonly severity: Evidence['severity']
   readonly firedAt: string
   readonly rule: string | null
   readonly claim: Readonly<Record<string, unknown>>
 }
 
-const SEVERITIES = ['info', 'warning', 'critical']
+const SEVERITIES = ['info', 'warning', 'critical'] as const
 const t = translator('en')
 
 /** Some months before the rewards of the example expire. */
@@ -40,7 +41,7 @@ const ALL: readonly Stated[] = REGISTRY.flatMap(({ name, signals }) =>
 
 function resultOf({ claim, ...stated }: Stated): SilenceClaimed | undefined | 'refused' {
   try {
-    return checkEvent(stated, claim)
+    return checkEvent({ ...stated, claim: decodeClaim(claim) })
   } catch {
     return 'refused'
   }
@@ -53,6 +54,20 @@ function isAccepted(stated: Stated): boolean {
 test('every event with a claim exists, and its rule has a text in every language', () => {
   expect(JSON.parse(readFileSync(RULES_FILE, 'utf8'))).toEqual(evidenceRules())
   expect(new Set(ALL.map(({ event }) => event))).toEqual(new Set(Object.keys(evidenceRules())))
+})
+
+const EXAMPLES = REGISTRY.flatMap(({ signals }) =>
+  signals.flatMap(({ claim, examples, events }) =>
+    events.alerts.flatMap((event) => {
+      const data = examples[event] ?? {}
+      return typeof (claim?.(data, { event, block: 1 }) ?? '') === 'string' ? [] : [{ event, data }]
+    }),
+  ),
+)
+
+test.each(EXAMPLES)('the figures of $event have a closed form', ({ event, data }) => {
+  expect(() => decodeData(event, data)).not.toThrow()
+  expect(() => decodeData(event, { ...data, further: 1 })).toThrow('further')
 })
 
 describe('evidence of an event', () => {

@@ -73,7 +73,7 @@ async function check({
         at: 1000,
         transactions: [{ hash: HASH, to: CONTRACT, input }],
       }),
-      receipt: async () => ({ logs: [] }),
+      receipt: async () => ({ isReverted: false, gasUsed: 0, logs: [] }),
     },
     contracts: async () => [CONTRACT],
     contract: async () => CONTRACT,
@@ -90,8 +90,15 @@ async function check({
     },
   }
   const length = { feedsSent: 17, feedCount: 9, isAccepted: false }
-  const about = { kind: 'update', provider: VOTER, rewardEpoch: 1, transaction: HASH, block: BLOCK }
-  return update(protocol as never, { ...about, ...length }, 14, {}).then(
+  const about = { kind: 'update', provider: VOTER, rewardEpoch: 1 } as const
+  const claim = { ...about, transaction: HASH, block: BLOCK, ...length }
+  const alert = {
+    chainId: 14,
+    firedAt: new Date(1_001_000).toISOString(),
+    data: {},
+    blocks: null as never,
+  }
+  return update(protocol as never, claim, alert, {}).then(
     () => undefined,
     (error: unknown) => error,
   )
@@ -134,11 +141,10 @@ test.each([
   ['after it', -1, Refuted],
 ] as const)('an alert is of an update that was sent %s', async (_name, age, expected) => {
   const protocol = {
-    rpc: { block: async () => ({ number: BLOCK, at: 1000 }) },
     clock: async () => ({ first: 0, length: 90 }),
   }
   const firedAt = new Date((1000 + age) * 1000).toISOString()
-  const error = await checkAge(protocol as never, { block: BLOCK }, firedAt).catch(
+  const error = await checkAge(protocol as never, { at: 1000, what: 'it was sent' }, firedAt).catch(
     (value: unknown) => value,
   )
   expect(error === undefined ? error : (error as Error).constructor).toBe(expected)

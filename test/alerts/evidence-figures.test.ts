@@ -3,7 +3,7 @@ import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import { createRpc, type Rpc } from '../../examples/evidence/rpc.ts'
 import type { RoundWorld } from '../watches/rounds.ts'
 import { confirmedChanges, type Evidence, moved } from './evidence-changes.ts'
-import { verify } from './evidence-script.ts'
+import { twice, verify } from './evidence-script.ts'
 import { failingProviders } from './failing-providers.ts'
 
 /** Every figure of evidence is checked by the script of examples/, or named as one that is not. */
@@ -22,7 +22,7 @@ let rpc: Rpc
 
 beforeAll(async () => {
   world = await failingProviders(CASES)
-  rpc = createRpc([world.devnet.rpcUrl])
+  rpc = createRpc(twice(world.devnet.rpcUrl))
 })
 afterAll(() => world.close())
 

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { checkWith, type EvidenceVerdict } from '../../examples/evidence/check.ts'
 import { readerOf } from '../../examples/evidence/published.ts'
 import { createRpc, type Rpc } from '../../examples/evidence/rpc.ts'
+import type { RoundWorld } from '../watches/rounds.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../examples/verify-evidence.ts', import.meta.url))
 
@@ -26,15 +27,16 @@ export interface Beside {
 /**
  * Checks evidence as the script does after it has read its file.
  *
- * @param endpoints their addresses, or a client of them that several checks share: it reads each block once
+ * @param endpoints one that is asked as two are, their addresses, or a client that several checks share
  */
 export function verify(
   evidence: unknown,
-  endpoints: readonly string[] | Rpc,
+  endpoints: string | readonly string[] | Rpc,
   registry: string,
   { published, read = readerOf(published), pChain, message }: Beside = {},
 ): Promise<EvidenceVerdict> {
-  const rpc = 'block' in endpoints ? endpoints : createRpc(endpoints)
+  const urls = typeof endpoints === 'string' ? twice(endpoints) : endpoints
+  const rpc = 'block' in urls ? urls : createRpc(urls)
   return checkWith(JSON.stringify(evidence), rpc, {
     registry,
     published: read,
@@ -59,6 +61,29 @@ export async function runScript(
     return await promise
   } finally {
     await rm(folder, { recursive: true })
+  }
+}
+
+/** An endpoint under two names of this machine, as if two operators agreed. */
+export function twice(url: string): readonly string[] {
+  return [url, url.replace('127.0.0.1', 'localhost')]
+}
+
+/** Evidence that is dated to another block. */
+export async function datedTo<E extends { claim: Record<string, unknown> }>(
+  evidence: E,
+  { client }: Pick<RoundWorld['devnet'], 'client'>,
+  number: number,
+): Promise<E> {
+  const { hash, timestamp } = await client.getBlock({ blockNumber: BigInt(number) })
+  const at = new Date(Number(timestamp) * 1000).toISOString()
+  const { block, ...claim } = structuredClone(evidence.claim)
+  const dated = block === undefined ? claim : { ...claim, block: number }
+  return {
+    ...evidence,
+    firedAt: at,
+    claim: dated,
+    blocks: { first: null, last: { number, hash, at } },
   }
 }
 

@@ -200,8 +200,19 @@ async function claimed(validators: unknown) {
     contract: async () => '0x134b3311C6BdeD895556807a30C7f047D99DfdC2',
     view: async () => ['20', '1', word].map((text) => text.padStart(64, '0')),
   } as unknown as Protocol
-  const claim = { block: 7, provider: `0x${'1'.repeat(40)}`, nodeIds: [NODE] }
-  return listing(protocol, claim, 14, { pChain: `${url}/ext/bc/P` })
+  const claim = {
+    kind: 'listing',
+    block: 7,
+    provider: `0x${'1'.repeat(40)}`,
+    nodeIds: [NODE],
+  } as const
+  const alert = {
+    chainId: 14,
+    firedAt: '2026-09-21T14:13:25.000Z',
+    data: {},
+    blocks: null as never,
+  }
+  return listing(protocol, claim, alert, { pChain: `${url}/ext/bc/P` })
 }
 
 const KEYED = { publicKey: '0x8f95', weight: '5000000000000000' }

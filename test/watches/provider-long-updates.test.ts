@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SET_UP_ABI } from '#sandbox/devnet/fsp/abi.ts'
 import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import { createRpc, type Rpc } from '../../examples/evidence/rpc.ts'
-import { confirmedChanges, type Evidence } from '../alerts/evidence-changes.ts'
-import { verify } from '../alerts/evidence-script.ts'
+import { confirmedChanges, confirmedForms, type Evidence } from '../alerts/evidence-changes.ts'
+import { twice, verify } from '../alerts/evidence-script.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
 /**
@@ -22,7 +22,7 @@ let rpc: Rpc
 beforeAll(async () => {
   const names = ['Anchor', 'Long', 'Refused', 'Right']
   world = await roundWorld([], { providers: names.map((name) => ({ name, stake: STAKE })) })
-  rpc = createRpc([world.devnet.rpcUrl])
+  rpc = createRpc(twice(world.devnet.rpcUrl))
   for (const name of names.slice(1)) await world.watch(name, SIGNALS)
   await play(2)
 }, 120_000)
@@ -72,6 +72,7 @@ test.each([
   const evidence = await evidenceOf(name)
   expect(evidence.claim).toMatchObject({ kind: 'update', isAccepted: name === 'Long' })
   expect(await confirmedChanges(evidence, check)).toEqual([])
+  expect(await confirmedForms(evidence, check)).toEqual([])
 }, 120_000)
 
 test('the chain refutes another provider, another outcome and another transaction', async () => {

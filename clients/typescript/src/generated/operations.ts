@@ -367,7 +367,7 @@ export abstract class Operations extends Transport {
   /**
    * Get the proof of an alert
    *
-   * What anyone can check on the chain about an alert of a data provider: the claim with its figures, the blocks that were read, and the transactions with their calldata. The script `examples/verify-evidence.ts` checks this document with any endpoint. `version` is 1; new properties do not change it. An alert that the chain alone does not prove has `claim: null` and the reason in `unproven`.
+   * What anyone can check on the chain about an alert of a data provider: the claim with its figures, the blocks that were read, and the transactions with their calldata. The script `examples/verify-evidence.ts` checks this document with any two endpoints. `version` is 1; new properties do not change it. An alert that the chain alone does not prove has `claim: null` and the reason in `unproven`.
    *
    * Needs: read.
    */
