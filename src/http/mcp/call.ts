@@ -9,7 +9,7 @@ import { encodeOutput } from '#src/operations/idempotency.ts'
 import { invoke, previewCall, type RawInput } from '#src/operations/invoke.ts'
 import { reportProblem } from '../problems.ts'
 import { makeConfirmation, readConfirmation } from './confirmation.ts'
-import { findTool, needsConfirmation, type ToolEntry } from './tools.ts'
+import { findTool, needsConfirmation, type ToolEntry, takesKey } from './tools.ts'
 
 /** Caller of a tool, and the HTTP request. */
 export interface ToolCaller {
@@ -46,8 +46,9 @@ async function answerOf(
   args: Arguments,
 ): Promise<unknown> {
   const { operation } = tool
-  const { confirmation, idempotencyKey, ...input } = args
+  const { confirmation, ...input } = args
   refuseUnknown(tool, args)
+  const key = keyOf(args)
   const raw = {
     params: textsOf(pick(input, tool.params)),
     query: textsOf(pick(input, tool.query)),
@@ -55,18 +56,17 @@ async function answerOf(
     locale,
     ...limits,
   }
-  const key = typeof idempotencyKey === 'string' ? { idempotencyKey } : {}
   if (caller === undefined || !needsConfirmation(operation, raw.body)) {
-    return await run(app, tool, caller, { ...raw, ...key })
+    return await run(app, tool, { caller, locale }, { ...raw, ...key })
   }
   const call = { wallet: caller.wallet, tool: operation.id, input }
-  const id =
+  const confirmed =
     typeof confirmation === 'string' ? readConfirmation(app, confirmation, call) : undefined
-  if (id !== undefined) {
-    return await run(app, tool, caller, { ...raw, idempotencyKey: `confirmation ${id}` })
+  if (confirmed !== undefined) {
+    return await run(app, tool, { caller, locale }, { ...raw, ...key, confirmed })
   }
-  const { estimate, summary } = await previewCall(app, operation, caller, raw)
-  const made = makeConfirmation(app, call)
+  const { estimate, summary, bound } = await previewCall(app, operation, caller, raw)
+  const made = makeConfirmation(app, call, bound)
   return {
     confirmationRequired: true,
     message: translator(locale)('operations:mcp.confirm'),
@@ -80,11 +80,31 @@ async function answerOf(
 async function run(
   app: App,
   { operation }: ToolEntry,
-  caller: Caller | undefined,
+  { caller, locale }: Pick<ToolCaller, 'caller' | 'locale'>,
   raw: RawInput,
 ): Promise<unknown> {
   const { status, output } = await invoke(app, operation, caller, raw)
-  return encodeOutput(operation, output) ?? { status }
+  return withoutSecret(encodeOutput(operation, output), locale) ?? { status }
+}
+
+/** Replaces a signing secret by the place where a person finds it: no model may read it. */
+function withoutSecret(output: unknown, locale: Locale): unknown {
+  if (typeof output !== 'object' || output === null || !('secret' in output)) return output
+  const t = translator(locale)
+  return { ...output, secret: t('operations:mcp.secret', { button: t('bot:button.secret') }) }
+}
+
+/**
+ * The idempotency key of a call. Numbers are converted, as for parameters.
+ *
+ * @throws AppError invalid `validation_failed` for anything else but a text
+ */
+function keyOf({ idempotencyKey }: Arguments): { readonly idempotencyKey?: string } {
+  if (idempotencyKey === undefined) return {}
+  if (typeof idempotencyKey === 'string') return { idempotencyKey }
+  if (typeof idempotencyKey === 'number') return { idempotencyKey: String(idempotencyKey) }
+  const error = { pointer: '/idempotencyKey', code: 'type', values: { expected: 'string' } }
+  throw new AppError('invalid', 'validation_failed', { errors: [error] })
 }
 
 /**
@@ -93,12 +113,13 @@ async function run(
  * @throws AppError invalid `validation_failed`
  */
 function refuseUnknown({ operation, params, query }: ToolEntry, args: Arguments): void {
+  const { body, summarize } = operation
   const knownNames = [
     ...params,
     ...query,
-    ...(operation.body === undefined ? [] : ['body']),
-    ...(operation.idempotent === true ? ['idempotencyKey'] : []),
-    'confirmation',
+    ...(body === undefined ? [] : ['body']),
+    ...(takesKey(operation) ? ['idempotencyKey'] : []),
+    ...(summarize === undefined ? [] : ['confirmation']),
   ]
   const unknown = Object.keys(args).filter((name) => !knownNames.includes(name))
   const errors = [

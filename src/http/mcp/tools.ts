@@ -75,27 +75,28 @@ function describeAll(locale: Locale): ReadonlyMap<string, Tool> {
   return new Map([...TOOLS].map(([name, entry]) => [name, describeTool(t, entry)]))
 }
 
-/** Whether a tool can spend credits or delete something: such a call is confirmed first. */
-function mayNeedConfirmation({ scope, otherScope, method }: AnyOperation): boolean {
-  return [scope, otherScope?.scope].includes('spend') || method === 'DELETE'
+/** Whether this call of a tool is confirmed first. A call with an invalid body is refused in any case. */
+export function needsConfirmation(operation: AnyOperation, body: unknown): boolean {
+  if (operation.summarize === undefined || operation.onlyAdds === undefined) {
+    return operation.summarize !== undefined
+  }
+  const bare = body === undefined && operation.bodyOptional === true
+  const parsed = bare ? { success: true, data: undefined } : operation.body?.safeParse(body)
+  return parsed?.success === true && !operation.onlyAdds(parsed.data)
 }
 
-/** Whether this call of a tool is confirmed first. */
-export function needsConfirmation(operation: AnyOperation, body: unknown): boolean {
-  const { scope, otherScope, method } = operation
-  if (scope === 'spend' || method === 'DELETE') return true
-  if (otherScope?.scope !== 'spend') return false
-  const parsed = operation.body?.safeParse(body)
-  return parsed?.success === true && otherScope.when(parsed.data)
+/** Whether a tool takes an idempotency key: the confirmation of a call is its key. */
+export function takesKey({ idempotent, summarize, onlyAdds }: AnyOperation): boolean {
+  return idempotent === true && (summarize === undefined || onlyAdds !== undefined)
 }
 
 function describeTool(t: Translate, { operation }: ToolEntry): Tool {
-  const { id, scope, method, params, query, body, bodyOptional, idempotent } = operation
+  const { id, scope, method, params, query, body, bodyOptional } = operation
   const inPath = params && ObjectSchema.parse(inlineSchema(t, params, ['path', id]))
   const inQuery = query && ObjectSchema.parse(inlineSchema(t, query, ['query', id]))
   const bodySchema = body && ObjectSchema.parse(inlineSchema(t, body))
   const hasBody = bodySchema !== undefined && !isEmptyObject(bodySchema)
-  const asks = mayNeedConfirmation(operation)
+  const asks = operation.summarize !== undefined
   const text = (description: string) => ({ type: 'string', description })
   const title = t(checkedKey(`operations:${id}.summary`))
   const description = t(checkedKey(`operations:${id}.description`))
@@ -110,8 +111,9 @@ function describeTool(t: Translate, { operation }: ToolEntry): Tool {
         ...inPath?.properties,
         ...inQuery?.properties,
         ...(hasBody && { body: bodySchema }),
-        ...(idempotent === true &&
-          scope !== 'spend' && { idempotencyKey: text(t('operations:info.idempotencyKey')) }),
+        ...(takesKey(operation) && {
+          idempotencyKey: text(t('operations:info.idempotencyKey')),
+        }),
         ...(asks && { confirmation: text(t('operations:mcp.confirmation')) }),
       },
       required: [
