@@ -86,6 +86,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   channel: 'term',
   chat: 'name',
   closes: 'instant',
+  closest: 'code',
   code: 'code',
   command: 'code',
   commit: 'term',

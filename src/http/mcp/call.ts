@@ -9,13 +9,15 @@ import { encodeOutput } from '#src/operations/idempotency.ts'
 import { invoke, previewCall, type RawInput } from '#src/operations/invoke.ts'
 import { reportProblem } from '../problems.ts'
 import { makeConfirmation, readConfirmation } from './confirmation.ts'
-import { findTool, needsConfirmation, type ToolEntry, takesKey } from './tools.ts'
+import { needsConfirmation, type ToolEntry, takesKey } from './tools.ts'
 
 /** Caller of a tool, and the HTTP request. */
 export interface ToolCaller {
   readonly caller: Caller | undefined
   readonly locale: Locale
   readonly requestId: string
+  /** Whether the message was counted already. */
+  readonly isCounted: boolean
   readonly limits: Pick<RawInput, 'limitKey' | 'reportCount'>
 }
 
@@ -25,18 +27,56 @@ type Arguments = Readonly<Record<string, unknown>>
 export async function callTool(
   app: App,
   toolCaller: ToolCaller,
-  name: string,
+  tool: ToolEntry,
   args: Arguments,
 ): Promise<CallToolResult> {
+  const { limits } = toolCaller
+  let { isCounted } = toolCaller
+  const counting = (of: ToolCaller['limits']): ToolCaller['limits'] => ({
+    ...of,
+    reportCount: (count) => {
+      isCounted = true
+      of.reportCount?.(count)
+    },
+  })
   try {
-    const tool = findTool(name)
-    if (tool === undefined) throw new AppError('not_found', 'not_found')
-    return textResult(await answerOf(app, toolCaller, tool, args))
+    const answer = await answerOf(app, { ...toolCaller, limits: counting(limits) }, tool, args)
+    return textResult(answer)
   } catch (error) {
-    const { body, retryAfterSeconds } = reportProblem(app, error, toolCaller)
-    const seconds = retryAfterSeconds !== undefined && { retryAfterSeconds }
-    return { ...textResult({ ...body, ...seconds }), isError: true }
+    return await refusal(app, toolCaller, error, isCounted)
   }
+}
+
+/** The problem of a refused call. A call that was refused before the gate counted it is counted here. */
+async function refusal(
+  app: App,
+  toolCaller: ToolCaller,
+  error: unknown,
+  isCounted: boolean,
+): Promise<CallToolResult> {
+  const { body, retryAfterSeconds } = reportProblem(
+    app,
+    isCounted ? error : await countRefused(app, toolCaller, error),
+    toolCaller,
+  )
+  const seconds = retryAfterSeconds !== undefined && { retryAfterSeconds }
+  return { ...textResult({ ...body, ...seconds }), isError: true }
+}
+
+/** Counts a refused call. @returns its error, or the refusal of too many */
+async function countRefused(app: App, toolCaller: ToolCaller, error: unknown): Promise<unknown> {
+  try {
+    await countCall(app, toolCaller)
+    return error
+  } catch (tooMany) {
+    return tooMany
+  }
+}
+
+/** Counts a message that no operation counts. @throws AppError rate_limited */
+export async function countCall(app: App, { caller, limits }: ToolCaller): Promise<void> {
+  const rate = caller === undefined ? 'public' : 'read'
+  await app.limits.admit(rate, limits.limitKey ?? '', limits.reportCount)
 }
 
 async function answerOf(

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { checkedKey, type Translate, translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { bySimilarity } from '#src/kernel/similar.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import type { AnyOperation } from '#src/operations/define.ts'
 import { REGISTRY } from '#src/operations/index.ts'
@@ -48,6 +49,15 @@ const ObjectSchema = z
 export function findTool(name: string): ToolEntry | undefined {
   return TOOLS.get(name)
 }
+
+/** The name of the tool that is most similar to an unknown name, however that is written. */
+export function closestTool(name: string): string {
+  const form = (text: string) => text.replaceAll(/[^a-z0-9]/gi, '').toLowerCase()
+  return bySimilarity([...TOOLS.keys()], form(name.slice(0, NAME_LENGTH_MAX)), form)[0] ?? ''
+}
+
+/** Part of an unknown name that is looked at. */
+const NAME_LENGTH_MAX = 100
 
 const DESCRIBED = new Map<Locale, ReadonlyMap<string, Tool>>()
 
