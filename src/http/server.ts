@@ -88,7 +88,6 @@ export function createServer(
     // Malformed URLs, for which no route is looked up and no hook runs.
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request, reply)
-      allowPages(request, reply)
       answerError(app, error, request, reply)
     },
     clientErrorHandler: answerMalformed,
@@ -108,7 +107,6 @@ export function createServer(
   // hook.
   server.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply)
-    allowPages(request, reply)
     // A request target in absolute form can name any server, so one resource would have many URLs.
     if (!request.url.startsWith('/')) done(new AppError('not_found', 'not_found'))
     // Checked before the body is read, because an unknown path accepts no body.
@@ -167,6 +165,7 @@ function countAnswers(server: FastifyInstance, { meters }: App): void {
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
   reply.header('x-content-type-options', 'nosniff')
+  allowPages(request, reply)
 }
 
 /** Trusted proxies: a number of hops, or addresses. */
