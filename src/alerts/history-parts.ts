@@ -56,21 +56,26 @@ export interface BoundedCount {
   readonly isAll: boolean
 }
 
-/** Number of the wallet's selected alerts, counted up to `max` and through a bounded number of parts. */
+/**
+ * Number of the wallet's selected alerts, counted up to `max` and through a bounded number of parts.
+ * @returns also the highest id among the parts; 0 without an alert
+ */
 export async function countAlertParts(
   db: Db,
   wallet: string,
   selection: AlertSelector,
   max: number,
-): Promise<BoundedCount> {
+): Promise<BoundedCount & { readonly newestId: number }> {
   let count = 0
+  let newestId = 0
   let next: AlertCursor | undefined
   for (let parts = 0; parts < PARTS_MAX; parts += 1) {
     const part = await countAlertPart(db, wallet, selection, next)
     count += part.count
+    newestId = Math.max(newestId, part.newestId)
     next = part.next
     if (count > max) break
-    if (next === undefined) return { count, isAll: true }
+    if (next === undefined) return { count, isAll: true, newestId }
   }
-  return { count: Math.min(count, max), isAll: false }
+  return { count: Math.min(count, max), isAll: false, newestId }
 }

@@ -1,6 +1,6 @@
 /** A wallet's past alerts: lists, exports and single alerts. */
 import { z } from 'zod'
-import type { Db } from '#src/db/connection.ts'
+import { type Db, transact } from '#src/db/connection.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -37,6 +37,12 @@ export interface ReadDeps {
   readonly publicUrl: string
 }
 
+/** Alerts that a deletion may affect. */
+interface RowBound {
+  readonly newestId: number
+  readonly count: number
+}
+
 /** The wallet's alerts, newest first, in the wallet's language. */
 export async function listAlerts(
   deps: ReadDeps,
@@ -61,20 +67,30 @@ export async function listAlerts(
 /**
  * Deletes alerts from the history; open episodes stay open.
  *
+ * @param bound deletes no other alerts, and none if more of them match
  * @returns number of deleted alerts
- * @throws AppError invalid `validation_failed` when `ids`, `before` and `all` are all missing
+ * @throws AppError invalid `validation_failed` when `ids`, `before` and `all` are all missing;
+ * stale `etag_mismatch` when more alerts match than `bound` counted
  */
 export async function deleteAlerts(
   deps: Pick<ReadDeps, 'db'>,
   caller: Caller,
   selection: AlertSelection,
+  bound?: RowBound,
 ): Promise<{ deleted: number }> {
   const { all, ...chosen } = selection
   if (all === undefined && chosen.ids === undefined && chosen.before === undefined) {
     const errors = [{ pointer: '', code: 'selector' }]
     throw new AppError('invalid', 'validation_failed', { errors })
   }
-  return await deleteSelected(deps.db, caller.wallet, chosen)
+  if (bound === undefined) return await deleteSelected(deps.db, caller.wallet, chosen)
+  const { newestId } = bound
+  return await transact(deps.db, async (tx) => {
+    const gone = await deleteSelected(tx, caller.wallet, { ...chosen, newestId })
+    // Others match meanwhile, for example because they have recovered.
+    if (gone.deleted > bound.count) throw new AppError('stale', 'etag_mismatch')
+    return gone
+  })
 }
 
 /** Deletes all selected alerts of a wallet. */
@@ -94,13 +110,16 @@ export async function deleteSelected(
   return { deleted }
 }
 
-/** Number of alerts, including recoveries, that a selection would delete, counted up to `max`. */
+/**
+ * Number of alerts, including recoveries, that a selection would delete, counted up to `max`, and the highest id among
+ * them.
+ */
 export function countAlerts(
   deps: Pick<ReadDeps, 'db'>,
   caller: Caller,
   selection: Omit<AlertSelection, 'all'>,
   max: number,
-): Promise<BoundedCount> {
+): Promise<BoundedCount & { readonly newestId: number }> {
   return countAlertParts(deps.db, caller.wallet, selection, max)
 }
 

@@ -30,6 +30,8 @@ export type AlertSelector = AlertFilter & {
   readonly before?: Date | undefined
   /** Only alerts with a recovery that had not recovered before. */
   readonly openSince?: Date | undefined
+  /** Highest id of the selected alerts. */
+  readonly newestId?: number | undefined
   /** Watch types whose alerts are left out. */
   readonly exceptTypes?: readonly string[] | undefined
   /** Whether recoveries are left out. */
@@ -77,20 +79,29 @@ export async function countAlertPart(
   wallet: string,
   selection: AlertSelector,
   after: AlertCursor | undefined,
-): Promise<{ readonly count: number; readonly next: AlertCursor | undefined }> {
+): Promise<{
+  readonly count: number
+  readonly newestId: number
+  readonly next: AlertCursor | undefined
+}> {
   const looked = lookedAt(db, wallet, selection, after)
   const isLast = eq(looked.place, PART_ALERTS)
   const [row] = await db
     .select({
       count: sql<number>`(count(*) filter (where ${looked.matches}))::int`,
+      newestId: sql<number | null>`max(${looked.id}) filter (where ${looked.matches})`,
       firedAt: sql<Date | null>`max(${looked.firedAt}) filter (where ${isLast})`.mapWith(
         alerts.firedAt,
       ),
       id: sql<number | null>`max(${looked.id}) filter (where ${isLast})`,
     })
     .from(looked)
-  const { count = 0, firedAt = null, id = null } = row ?? {}
-  return { count, next: firedAt === null || id === null ? undefined : { firedAt, id } }
+  const { count = 0, firedAt = null, id = null, newestId } = row ?? {}
+  return {
+    count,
+    newestId: newestId ?? 0,
+    next: firedAt === null || id === null ? undefined : { firedAt, id },
+  }
 }
 
 /**
@@ -166,8 +177,9 @@ function lookedAt(
 /** Conditions that no index answers. */
 function matches(selection: AlertSelector): SQL | undefined {
   const { type, group, signal, event, severity, state, withoutRecoveries, openSince } = selection
-  const { exceptTypes } = selection
+  const { exceptTypes, newestId } = selection
   return and(
+    newestId === undefined ? undefined : lte(alerts.id, newestId),
     withoutRecoveries && isNull(alerts.recoveryOf),
     openSince &&
       and(alerts.isEpisode, or(isNull(alerts.recoveredAt), gte(alerts.recoveredAt, openSince))),

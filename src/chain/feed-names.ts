@@ -1,4 +1,5 @@
 import { type Hex, isHex, size, slice, stringToHex } from 'viem'
+import { bySimilarity } from '#src/kernel/similar.ts'
 import { decodePaddedText } from './padded-text.ts'
 
 /** A price feed of the chain. */
@@ -67,35 +68,11 @@ function currentFeedOf(formerId: Hex, { feeds, renamed }: FeedList): FeedEntry |
 /** The feed names that are most similar to a text that names no feed. */
 export function nearestFeeds({ feeds }: FeedList, text: string): readonly string[] {
   const [wanted = ''] = namesOf(text)
-  return feeds
-    .map(({ name }) => ({ name, distance: distance(name.toLowerCase(), wanted) }))
-    .toSorted((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
-    .slice(0, NEAREST_MAX)
-    .map(({ name }) => name)
+  const names = feeds.map(({ name }) => name)
+  return bySimilarity(names, wanted, (name) => name.toLowerCase()).slice(0, NEAREST_MAX)
 }
 
 function namesOf(text: string): readonly string[] {
   const name = text.trim().toLowerCase()
   return name.includes('/') ? [name] : [`${name}/usd`, name]
-}
-
-/** Edit distance: characters to change, swap with the next, add or omit between two texts. */
-function distance(from: string, to: string): number {
-  const rows = [Array.from({ length: to.length + 1 }, (_, index) => index)]
-  const at = (row: number, column: number) => rows[row]?.[column] ?? 0
-  for (let row = 1; row <= from.length; row++) {
-    rows.push([row])
-    for (let column = 1; column <= to.length; column++) {
-      const isEqual = from[row - 1] === to[column - 1]
-      const isSwap = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
-      const costs = [
-        at(row - 1, column - 1) + (isEqual ? 0 : 1),
-        at(row - 1, column) + 1,
-        at(row, column - 1) + 1,
-        ...(isSwap && row > 1 && column > 1 ? [at(row - 2, column - 2) + 1] : []),
-      ]
-      rows[row]?.push(Math.min(...costs))
-    }
-  }
-  return at(from.length, to.length)
 }

@@ -70,6 +70,11 @@ export async function runInSavepointScope<T>(work: () => Promise<T>): Promise<T>
   }
 }
 
+/** Whether this runs in a transaction. */
+export function isInTransaction(): boolean {
+  return transactions.getStore()?.isOver === false
+}
+
 /** Makes the current transaction fail. @returns the error; undefined outside of transactions */
 export function forbidInTransaction(what: string): Error | undefined {
   const scope = transactions.getStore()

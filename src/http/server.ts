@@ -4,15 +4,18 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
+import { bySimilarity } from '#src/kernel/similar.ts'
 import type { AnyOperation, App } from '#src/operations/define.ts'
 import { matchesTag } from '#src/operations/etag.ts'
 import { encodeOutput } from '#src/operations/idempotency.ts'
 import { REGISTRY } from '#src/operations/index.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { API_PREFIX } from '#src/operations/openapi.ts'
+import { accepts } from './accept.ts'
 import { authenticate, refuseTokenInQuery } from './authenticate.ts'
 import { closePromptly } from './closing.ts'
 import { limitConnections } from './connections.ts'
+import { allowPages, answerPreflight } from './cross-origin.ts'
 import { registerData, type Upstreams } from './data.ts'
 import { answerError } from './errors.ts'
 import { limitKeyOf, writeRateHeaders } from './limits.ts'
@@ -107,6 +110,7 @@ export function createServer(
     // A request target in absolute form can name any server, so one resource would have many URLs.
     if (!request.url.startsWith('/')) done(new AppError('not_found', 'not_found'))
     // Checked before the body is read, because an unknown path accepts no body.
+    else if (answerPreflight(request, reply)) return
     else if (request.is404) done(refusalOfUnknown(request, reply))
     else done()
   })
@@ -123,10 +127,21 @@ function createRefusals(server: FastifyInstance) {
   const methodsAt = collectMethods(server)
   return (request: FastifyRequest, reply: FastifyReply): AppError => {
     const allow = methodsAt(request.url.split('?')[0] ?? '')
-    if (allow.length === 0) return new AppError('not_found', 'not_found')
+    if (allow.length === 0) return unknownPath(request)
     reply.header('allow', allow.join(', '))
     return new AppError('method_not_allowed', 'method_not_allowed')
   }
+}
+
+/** Refusal of an unknown path; below the API it names the operation whose method and path are most similar. */
+function unknownPath({ method, url }: FastifyRequest): AppError {
+  const path = url.split('?')[0] ?? ''
+  if (!path.startsWith(`${API_PREFIX}/`)) return new AppError('not_found', 'not_found')
+  const names = REGISTRY.map((operation) => `${operation.method} ${operation.path}`)
+  const wanted = `${method} ${path.slice(API_PREFIX.length)}`
+  const [closest = ''] = bySimilarity(names, wanted, (name) => name)
+  const detail = 'not_found.operation'
+  return new AppError('not_found', 'not_found', { detail, values: { closest } })
 }
 
 /** Adds the operations, the front door of agents and the metered calls. */
@@ -150,6 +165,7 @@ function countAnswers(server: FastifyInstance, { meters }: App): void {
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
   reply.header('x-content-type-options', 'nosniff')
+  allowPages(request, reply)
 }
 
 /** Trusted proxies: a number of hops, or addresses. */
@@ -195,8 +211,9 @@ async function answerOperation(
   if (operation.noStore === true) reply.header('cache-control', 'no-store')
   const query = request.query as Readonly<Record<string, unknown>>
   refuseTokenInQuery(query)
-  requireAcceptable(request.headers.accept, operation)
-  if (operation.rate === 'public') reply.header('access-control-allow-origin', '*')
+  if (!accepts(request.headers.accept, operation.produces ?? 'application/json')) {
+    throw new AppError('not_acceptable', 'not_acceptable')
+  }
   const needsCaller = operation.scope !== 'none'
   const caller = needsCaller ? await authenticate(app, request.headers.authorization) : undefined
   const { status, output, isReplay } = await invoke(app, operation, caller, {
@@ -250,21 +267,6 @@ function storedAnswer(operation: AnyOperation, output: unknown): StoredAnswer | 
   const made = { text: textOf(operation, output), tag: operation.etag?.(output) }
   storedAnswers.set(output, made)
   return made
-}
-
-/**
- * Checks that `Accept` admits the operation's only type.
- * @throws AppError not_acceptable
- */
-function requireAcceptable(header: string | undefined, operation: AnyOperation): void {
-  if (header === undefined) return
-  const [type, subtype] = (operation.produces ?? 'application/json').split('/')
-  const fits = header.split(',').some((part) => {
-    const [range = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
-    const isRefused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
-    return !isRefused && [`${type}/${subtype}`, `${type}/*`, '*/*'].includes(range)
-  })
-  if (!fits) throw new AppError('not_acceptable', 'not_acceptable')
 }
 
 /** Streams an answer that is not JSON: a file, or metrics. */

@@ -30,6 +30,9 @@ type TitleKey<Key> = Key extends `${infer Code}.title` ? Code : never
 /** Every error code. Derived from the English texts, so a code without a text does not compile. */
 export type ErrorCode = TitleKey<keyof typeof texts>
 
+/** Texts that replace the detail of a code where more is known. */
+type DetailKey = 'not_found.operation' | 'not_found.tool'
+
 /**
  * One invalid place in an input. `pointer` is an RFC 6901 JSON pointer, `code` a text key `field.<code>`.
  */
@@ -44,6 +47,8 @@ export interface ErrorDetails {
   readonly retryAfterSeconds?: number
   /** Whether the refusal is the stored refusal of an earlier request with the same idempotency key. */
   readonly isReplay?: boolean
+  /** Key of another text than the code's own detail. */
+  readonly detail?: DetailKey
   /** Members added unchanged to the problem body, such as `shortfallCredits`. */
   readonly members?: Readonly<Record<string, unknown>>
   /** Values for the placeholders of the code's text. */

@@ -19,7 +19,6 @@ const KINDS: { readonly [Code in ErrorCode]?: ErrorKind } = {
   payment_required: 'payment_required',
   insufficient_credits: 'payment_required',
   insufficient_scope: 'forbidden',
-  origin_not_allowed: 'forbidden',
   terms_not_accepted: 'forbidden',
   not_found: 'not_found',
   link_not_valid: 'not_found',

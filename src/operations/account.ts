@@ -6,6 +6,7 @@ import {
 } from '#src/billing/account/model.ts'
 import * as account from '#src/billing/account/service.ts'
 import * as overview from '#src/billing/overview.ts'
+import { summarizeTerms } from './change-summaries.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
 
 export const getAccount = defineOperation({
@@ -41,6 +42,7 @@ export const acceptTerms = defineOperation({
   errors: ['terms_version_changed', 'billing_disabled'],
   body: AcceptTerms,
   output: TermsAcceptance,
+  summarize: (input) => summarizeTerms(input),
   handle: ({ app, caller, body }) => account.acceptTerms(app, caller, body),
 })
 

@@ -6,13 +6,28 @@ import { id as bare, checkedKey, type TextValue, translator, typed } from '#src/
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { ID_MAX } from '#src/kernel/units.ts'
 import { getWatch } from '#src/watches/manage/service.ts'
-import type { App } from './define.ts'
+import type { App, RowBound } from './define.ts'
 
 /** Time zone of summaries, because the time zone of their readers is not known. */
 const ZONE = 'UTC'
 /** Maximum number of alerts that are counted. A summary of more alerts says *at least*. */
 const COUNTED_MAX = 10_000
+
+interface Asked {
+  readonly app: App
+  readonly caller: Caller
+  readonly query: Omit<AlertSelection, 'all'> & { readonly all?: unknown }
+  readonly body: AlertSelection | undefined
+}
+
+/** The alerts that a deletion would affect now. More than are counted have no bound but the newest. */
+export async function readDeletionBound({ app, caller, query, body }: Asked): Promise<RowBound> {
+  const { all: _, ...chosen } = { ...query, ...body }
+  const { count, isAll, newestId } = await countAlerts(app, caller, chosen, COUNTED_MAX)
+  return { newestId, count: isAll ? count : ID_MAX }
+}
 
 export async function summarizeAlertsDeletion({
   app,
@@ -20,13 +35,7 @@ export async function summarizeAlertsDeletion({
   locale,
   query,
   body,
-}: {
-  readonly app: App
-  readonly caller: Caller
-  readonly locale: Locale
-  readonly query: Omit<AlertSelection, 'all'> & { readonly all?: unknown }
-  readonly body: AlertSelection | undefined
-}): Promise<string> {
+}: Asked & { readonly locale: Locale }): Promise<string> {
   const t = translator(locale)
   const { all: _, ...chosen } = { ...query, ...body }
   const { count, isAll: isExact } = await countAlerts(app, caller, chosen, COUNTED_MAX)

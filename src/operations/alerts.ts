@@ -15,7 +15,8 @@ import {
 import { listTokens } from '#src/auth/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { IdParam } from '#src/kernel/pagination.ts'
-import { summarizeAlertsDeletion } from './alerts-summary.ts'
+import { readDeletionBound, summarizeAlertsDeletion } from './alerts-summary.ts'
+import { summarizeAcknowledgement } from './change-summaries.ts'
 import { type AnyOperation, type App, defineOperation } from './define.ts'
 import { summarizeAlertDeletion } from './summaries.ts'
 
@@ -45,8 +46,9 @@ export const deleteAlerts = defineOperation({
   output: AlertDeletionResult,
   // Not `summarizeAlertsDeletion` itself: TypeScript would take the types of the entry from its parameter, not from the schemas.
   summarize: (input) => summarizeAlertsDeletion(input),
-  handle: ({ app, caller, query: { all, ...query }, body }) =>
-    alerts.deleteAlerts(app, caller, { ...query, ...(all && { all: true }), ...body }),
+  readBound: (input) => readDeletionBound(input),
+  handle: ({ app, caller, query: { all, ...query }, body, bound }) =>
+    alerts.deleteAlerts(app, caller, { ...query, ...(all && { all: true }), ...body }, bound),
 })
 
 /** Reads the evidence of an alert, which anybody can check on the chain. */
@@ -105,6 +107,7 @@ export const acknowledge = defineOperation({
   body: AcknowledgeInput,
   bodyOptional: true,
   output: Acknowledgement,
+  summarize: (input) => summarizeAcknowledgement(input),
   handle: async ({ app, caller, params: { id }, body: { acknowledged = true } = {} }) => {
     const acted = acknowledged
       ? await acting.acknowledgeAlert(app, caller, { id, by: await tokenLabel(app, caller) })

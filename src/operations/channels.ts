@@ -3,6 +3,7 @@ import { sendTest } from '#src/alerts/test-send.ts'
 import { TestResult } from '#src/delivery/model.ts'
 import * as destinations from '#src/recipients/destinations.ts'
 import { ChannelSetup, ChannelState } from '#src/recipients/model.ts'
+import { summarizeChannelSetup } from './change-summaries.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
 import { summarizeChannelRemoval } from './summaries.ts'
 
@@ -44,6 +45,7 @@ export const configureChannel = defineOperation({
   params: KeyParam,
   body: ChannelSetup,
   output: ChannelState,
+  summarize: summarizeChannelSetup,
   handle: ({ app, caller, params, body }) =>
     destinations.configureChannel(app, caller, { key: params.key, setup: body }),
 })

@@ -92,6 +92,15 @@ export interface OperationInput<Params, Query, Body, C> {
   readonly locale: Locale
   /** `If-Match` header of the request, if any. */
   readonly ifMatch: string | undefined
+  /** Rows that the call may affect at most; undefined without a limit. */
+  readonly bound?: RowBound | undefined
+}
+
+/** Rows that a call by filter would affect at the time of its preview. */
+export interface RowBound {
+  /** Highest id among them; 0 if there are none. */
+  readonly newestId: number
+  readonly count: number
 }
 
 /** Right that an operation needs: a scope, a link of one kind, or none. */
@@ -142,12 +151,16 @@ export interface Operation<Params, Query, Body, Output, S extends Access, Prepar
   /** Returns the current price of the call as JSON, for people who decide about it. */
   estimate?(input: OperationInput<Params, Query, Body, CallerOf<S>>): Promise<unknown>
   /**
-   * Says in one or two sentences what the call would do, to which object, and at what price; for calls that
-   * a person confirms.
+   * Says in one or two sentences what the call would do, to which object, and at what price. Whatever deletes,
+   * overwrites, silences, spends, accepts or hands out rights has it: for an agent, a person confirms such a call.
    *
    * @throws AppError not_found when the object does not exist
    */
   summarize?(input: OperationInput<Params, Query, Body, CallerOf<S>>): Promise<string>
+  /** Whether a call with this body needs no confirmation, because it only adds something. */
+  onlyAdds?(body: Body): boolean
+  /** Returns the rows that a call by filter would affect now. The handler affects no others if it gets this bound. */
+  readBound?(input: OperationInput<Params, Query, Body, CallerOf<S>>): Promise<RowBound>
   /**
    * Requests data from outside the database. Runs before `handle`, which for an idempotent operation runs
    * inside a transaction.

@@ -4,7 +4,7 @@ import { transact } from '#src/db/connection.ts'
 import { resealColumn } from '#src/db/reseal.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { AppError, ERROR_STATUS, type ErrorDetails } from '#src/kernel/errors.ts'
+import { AppError, ERROR_STATUS, type ErrorDetails, type ErrorKind } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type Answer, statusOf } from './answer.ts'
 import type { App, OperationWith } from './define.ts'
@@ -16,6 +16,8 @@ const KEPT_MS = DAY_MS
 const PURPOSE = 'idempotency'
 /** Kinds of errors that are stored, because repeating the request cannot change them. */
 const KEPT_KINDS = ['payment_required', 'conflict'] as const
+/** Further kinds that are stored for a confirmed call, because a confirmation that was refused is used up. */
+const KEPT_IF_CONFIRMED = ['invalid', 'forbidden', 'not_found', 'stale'] as const
 
 /**
  * Runs a verb once per wallet, operation and key; repeats get the same response.
@@ -28,7 +30,12 @@ const KEPT_KINDS = ['payment_required', 'conflict'] as const
 export async function runOnce<Output>(
   app: App,
   operation: OperationWith<Output>,
-  request: { readonly wallet: Address; readonly key: string; readonly input: unknown },
+  request: {
+    readonly wallet: Address
+    readonly key: string
+    readonly input: unknown
+    readonly isConfirmed: boolean
+  },
   verb: {
     /** Requests data from outside the database. */
     prepare(): Promise<unknown>
@@ -54,7 +61,8 @@ export async function runOnce<Output>(
     }
     // The response that the first read found has been deleted. A repeated request finds none, and runs the verb.
     if (prepared === undefined) throw inProgress()
-    const stored = await attempt(app, operation, async (inside) => {
+    const kept = request.isConfirmed ? [...KEPT_KINDS, ...KEPT_IF_CONFIRMED] : KEPT_KINDS
+    const stored = await attempt(app, operation, kept, async (inside) => {
       if (prepared.status === 'rejected') throw prepared.reason
       return await tx.transaction((t) => verb.run(inside(t), prepared.value))
     })
@@ -76,20 +84,21 @@ type StoredResult<Output> = Answer<Output> | { readonly error: AppError }
 async function attempt<Output>(
   app: App,
   operation: OperationWith<Output>,
+  kept: readonly ErrorKind[],
   run: (inside: (tx: App['db']) => App) => Promise<Output>,
 ): Promise<StoredResult<Output>> {
   try {
     const output = await run((tx) => ({ ...app, db: tx }))
     return { status: statusOf(operation, output), output, isReplay: false }
   } catch (error) {
-    const isKept = error instanceof AppError && KEPT_KINDS.some((kind) => kind === error.kind)
+    const isKept = error instanceof AppError && kept.includes(error.kind)
     if (isKept) return { error }
     throw error
   }
 }
 
 const StoredRefusal = z.object({
-  kind: z.enum(KEPT_KINDS),
+  kind: z.enum([...KEPT_KINDS, ...KEPT_IF_CONFIRMED]),
   code: z.string(),
   details: z.record(z.string(), z.unknown()),
 })
@@ -103,7 +112,7 @@ function writeAnswer<Output>(
     'error' in stored
       ? { status: ERROR_STATUS[stored.error.kind], value: refusal(stored.error) }
       : { status: stored.status, value: encodeOutput(operation, stored.output) }
-  return { status, answer: app.box.seal(PURPOSE, JSON.stringify(value)) }
+  return { status, answer: app.box.seal(PURPOSE, JSON.stringify(value ?? null)) }
 }
 
 function readAnswer<Output>(

@@ -1,11 +1,13 @@
 import { z } from 'zod'
+import { transact } from '#src/db/connection.ts'
 import type { Caller, LinkCaller } from '#src/kernel/caller.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
 import { inputErrors } from '#src/kernel/input-limits.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
 import { toValidationError } from '#src/kernel/validation.ts'
 import { type Answer, statusOf } from './answer.ts'
-import type { Access, AnyOperation, App, OperationWith } from './define.ts'
+import type { Access, AnyOperation, App, OperationWith, RowBound } from './define.ts'
 import { runOnce } from './idempotency.ts'
 import type { RateCount } from './limits.ts'
 
@@ -17,10 +19,19 @@ export interface RawInput {
   readonly locale?: Locale
   readonly ifMatch?: string | undefined
   readonly idempotencyKey?: string | undefined
+  /** The confirmation of this call by a person. */
+  readonly confirmed?: Confirmed | undefined
   /** Key of the operation's rate limit; undefined if the front door limits its callers otherwise. */
   readonly limitKey?: string
   /** Called with each count of this request. */
   readonly reportCount?: (count: RateCount) => void
+}
+
+/** A confirmation, which is good for one call. */
+export interface Confirmed {
+  readonly id: string
+  /** Rows that the preview counted. */
+  readonly bound: RowBound | undefined
 }
 
 /** Input of a call that may be made, decoded. */
@@ -28,7 +39,7 @@ interface AdmittedCall {
   readonly params: unknown
   readonly query: unknown
   readonly body: unknown
-  /** Idempotency key, if the operation takes one. */
+  /** Idempotency key, if the operation takes one or the call was confirmed. */
   readonly key: string | undefined
 }
 
@@ -36,7 +47,8 @@ interface AdmittedCall {
  * The gate of every front door: checks rights, then input, then limits, then runs the verb. A request counts against
  * the limit of its target at every front door, once the target is known to exist.
  *
- * An idempotency key is ignored unless the entry says `idempotent`.
+ * An idempotency key is ignored unless the entry says `idempotent`. A confirmed call takes effect once, whatever the
+ * operation: without a key the confirmation is the key.
  *
  * @throws AppError unauthenticated `missing_token`, forbidden `insufficient_scope`, invalid
  * `validation_failed` or `invalid_idempotency_key`, and errors of the verb
@@ -48,7 +60,7 @@ export async function invoke<Output>(
   raw: RawInput,
 ): Promise<Answer<Output>> {
   const { params, query, body, key } = await admit(app, operation, caller, raw)
-  const request = { params, query, body, locale: raw.locale ?? 'en', ifMatch: raw.ifMatch } as const
+  const request = requestOf(raw, { params, query, body }, raw.confirmed?.bound)
   // Safe: a caller was required by `admit` unless the scope is `none`, where the handler expects none.
   const prepare = async () =>
     await operation.prepare?.({ app, caller: caller as never, ...request })
@@ -65,7 +77,8 @@ export async function invoke<Output>(
       return { status: statusOf(operation, output), output, isReplay: false }
     }
     const input = { params: raw.params ?? null, body: raw.body ?? null }
-    return await runOnce(app, operation, { wallet: caller.wallet, key, input }, { prepare, run })
+    const once = { wallet: caller.wallet, key, input, isConfirmed: raw.confirmed !== undefined }
+    return await runOnce(app, operation, once, { prepare, run })
   }
   const answered = await answer()
   const { rate } = operation
@@ -75,25 +88,59 @@ export async function invoke<Output>(
   return answered
 }
 
+/** What a call would do. */
+export interface Preview {
+  readonly estimate: unknown
+  readonly summary: string | undefined
+  readonly bound: RowBound | undefined
+}
+
 /**
- * Checks and counts a call as `invoke` does, and returns what the call would do and cost, but does not make
- * the call.
+ * Checks and counts a call as `invoke` does, and returns what the call would do and cost. The verb runs in a transaction
+ * that is rolled back, so that nothing is promised that the call itself would be refused.
  *
- * @throws the errors of `invoke`, except those of the verb; AppError not_found when the object of the call
- * does not exist
+ * @throws the errors of `invoke`
  */
 export async function previewCall(
   app: App,
   operation: AnyOperation,
   caller: Caller | undefined,
   raw: RawInput,
-): Promise<{ readonly estimate: unknown; readonly summary: string | undefined }> {
-  const { params, query, body } = await admit(app, operation, caller, raw)
-  const request = { params, query, body, locale: raw.locale ?? 'en', ifMatch: raw.ifMatch } as const
+): Promise<Preview> {
+  const decoded = await admit(app, operation, caller, raw)
   // Safe: as in `invoke`.
-  const input = { app, caller: caller as never, ...request }
+  const input = { app, caller: caller as never, ...requestOf(raw, decoded, undefined) }
+  const bound = await operation.readBound?.(input)
+  // A change by filter is checked without changing what may be thousands of rows.
+  const rows = bound && { newestId: 0, count: 0 }
+  const prepared = await operation.prepare?.(input)
+  await rehearse(app, async (inside) => {
+    await operation.handle({ ...input, app: inside, bound: rows }, prepared)
+  })
   const summary = await operation.summarize?.(input)
-  return { summary, estimate: await operation.estimate?.(input) }
+  return { summary, bound, estimate: await operation.estimate?.(input) }
+}
+
+function requestOf(
+  { locale = 'en', ifMatch }: RawInput,
+  { params, query, body }: Pick<AdmittedCall, 'params' | 'query' | 'body'>,
+  bound: RowBound | undefined,
+) {
+  return { params, query, body, locale, ifMatch, bound }
+}
+
+class Rehearsed extends Error {}
+
+/** Runs work in a transaction that is rolled back. @throws the errors of the work */
+async function rehearse(app: App, work: (inside: App) => Promise<void>): Promise<void> {
+  try {
+    await transact(app.db, async (tx) => {
+      await work({ ...app, db: tx, log: silentLogger })
+      throw new Rehearsed()
+    })
+  } catch (error) {
+    if (!(error instanceof Rehearsed)) throw error
+  }
 }
 
 /** Checks the rights and the input of a call, then counts it. */
@@ -140,8 +187,9 @@ function check(
   if (otherScope !== undefined) {
     requireScope(caller, otherScope.when(body) ? otherScope.scope : operation.scope)
   }
-  const key = operation.idempotent === true ? checkKey(raw.idempotencyKey) : undefined
-  return { params, query, body, key }
+  const given = operation.idempotent === true ? checkKey(raw.idempotencyKey) : undefined
+  const confirmed = raw.confirmed && `confirmation ${raw.confirmed.id}`
+  return { params, query, body, key: given ?? confirmed }
 }
 
 /** Rights of a caller. A link has only the right of its kind. */

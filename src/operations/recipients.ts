@@ -13,6 +13,7 @@ import {
 } from '#src/recipients/model.ts'
 import * as recipients from '#src/recipients/service.ts'
 import * as links from '#src/recipients/telegram-link.ts'
+import { summarizeRecipientChange, summarizeTelegramLink } from './change-summaries.ts'
 import { type AnyOperation, type App, defineOperation } from './define.ts'
 import { summarizeRecipientDeletion } from './summaries.ts'
 
@@ -63,6 +64,7 @@ export const updateRecipient = defineOperation({
   params: IdParam,
   body: RecipientChanges,
   output: Recipient,
+  summarize: summarizeRecipientChange,
   handle: ({ app, caller, params, body }) =>
     recipients.updateRecipient(app, caller, { id: params.id, changes: body }),
 })
@@ -120,6 +122,7 @@ export const createTelegramLink = defineOperation({
   body: TelegramLinkRequest,
   bodyOptional: true,
   output: TelegramLink,
+  summarize: (input) => summarizeTelegramLink(input),
   handle: ({ app, caller, body }) => links.createTelegramLink(app, caller, body ?? {}),
 })
 

@@ -1,5 +1,6 @@
 import { replaceSettingsAndReschedule } from '#src/alerts/settings-changes.ts'
 import { getSettings as get, NewSettings, Settings } from '#src/recipients/settings.ts'
+import { summarizeSettings } from './change-summaries.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
 import { tagOfVersion, versionsOf } from './etag.ts'
 
@@ -25,6 +26,7 @@ export const replaceSettings = defineOperation({
   body: NewSettings,
   output: Settings,
   etag: ({ version }) => tagOfVersion(version),
+  summarize: summarizeSettings,
   handle: async ({ app, caller, body, ifMatch }) =>
     replaceSettingsAndReschedule(app, caller, { settings: body, ifVersions: versionsOf(ifMatch) }),
 })

@@ -11,8 +11,9 @@ import {
 } from '#src/billing/subscriptions/model.ts'
 import * as subscriptions from '#src/billing/subscriptions/service.ts'
 import { linkedAccounts } from '#src/recipients/linked-accounts.ts'
+import { summarizeTrial } from './change-summaries.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
-import { summarizeRenewalChange, summarizeSlotPurchase } from './summaries.ts'
+import { readRenewalBound, summarizeRenewalChange, summarizeSlotPurchase } from './summaries.ts'
 
 export const listSubscriptions = defineOperation({
   id: 'listSubscriptions',
@@ -65,8 +66,9 @@ export const updateSubscriptions = defineOperation({
   namesRow: true,
   output: SubscriptionList,
   summarize: summarizeRenewalChange,
-  handle: ({ app, caller, body }) =>
-    subscriptions.setAutoRenew({ ...app, linkedAccounts }, caller, body),
+  readBound: (input) => readRenewalBound(input),
+  handle: ({ app, caller, body, bound }) =>
+    subscriptions.setAutoRenew({ ...app, linkedAccounts }, caller, body, bound?.newestId),
 })
 
 export const quoteSubscription = defineOperation({
@@ -94,6 +96,7 @@ export const startTrial = defineOperation({
   bodyOptional: true,
   output: Trial,
   location: () => '/subscriptions',
+  summarize: (input) => summarizeTrial(input),
   handle: ({ app, caller }) => subscriptions.startTrial({ ...app, linkedAccounts }, caller),
 })
 

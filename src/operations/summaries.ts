@@ -26,7 +26,7 @@ import * as destinations from '#src/recipients/destinations.ts'
 import { linkedAccounts } from '#src/recipients/linked-accounts.ts'
 import { findRecipient } from '#src/recipients/service.ts'
 import { getWatch } from '#src/watches/manage/service.ts'
-import type { App } from './define.ts'
+import type { App, RowBound } from './define.ts'
 
 interface Asked {
   readonly app: App
@@ -115,27 +115,26 @@ export async function summarizeSlotPurchase({
   body,
 }: Asked & { readonly body: NewSubscription }): Promise<string> {
   const t = translator(locale)
-  const { quantity, periods, totalCredits, balanceCredits, ...quote } =
-    await subscriptions.quoteSlots(app, caller, body)
+  const { quantity, periods, totalCredits, balanceCredits } = await subscriptions.quoteSlots(
+    app,
+    caller,
+    body,
+  )
   const bought = t('operations:does.createSubscription', {
     slots: t('units:slots', { count: quantity }),
     duration: durationOf(t, periods),
     price: creditsWithUsd(t, totalCredits),
     balance: creditsWithUsd(t, balanceCredits),
   })
-  const missing =
-    quote.shortfallCredits === 0
-      ? []
-      : [t('operations:does.missing', { credits: creditsWithUsd(t, quote.shortfallCredits) })]
   const renewal = renewalText(t, { quantity, periods, renew: body.autoRenew })
-  return [bought, renewal, ...missing].join('\n')
+  return [bought, renewal].join('\n')
 }
 
 export async function summarizeRenewalChange({
   app,
   caller,
   locale,
-  body: { id },
+  body: { id, autoRenew },
 }: Asked & { readonly body: SubscriptionChanges }): Promise<string> {
   const t = translator(locale)
   const renewed = (await listRunning(app, caller)).filter(
@@ -150,7 +149,18 @@ export async function summarizeRenewalChange({
       price: creditsWithUsd(t, priceSlots(quantity, periods).totalCredits),
     }),
   )
-  return [t('operations:does.updateSubscriptions'), ...each].join('\n')
+  const does = autoRenew ? 'updateSubscriptions' : 'updateSubscriptions.off'
+  return [t(`operations:does.${does}`), ...each].join('\n')
+}
+
+/** The subscriptions that a change of auto-renew would affect now. */
+export async function readRenewalBound({
+  app,
+  caller,
+  body: { id },
+}: Pick<Asked, 'app' | 'caller'> & { readonly body: SubscriptionChanges }): Promise<RowBound> {
+  const renewed = (await listRunning(app, caller)).filter((one) => (id ?? one.id) === one.id)
+  return { newestId: Math.max(0, ...renewed.map((one) => one.id)), count: renewed.length }
 }
 
 /** The subscriptions that have not ended. */

@@ -32,6 +32,7 @@ export const createTopup = defineOperation({
   checkBody: (app, body) => topups.checkAsset(app, body),
   prepare: ({ app, caller, body }) => topups.readAssetOfNewTopup(app, caller, body ?? {}),
   summarize: summarizeTopup,
+  onlyAdds: (body) => body?.then === undefined,
   handle: ({ app, caller, body, locale }, assetState) =>
     topups.createTopup(app, caller, { input: body ?? {}, locale, assetState }),
 })

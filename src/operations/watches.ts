@@ -9,6 +9,7 @@ import * as recipients from '#src/recipients/service.ts'
 import { getSettings } from '#src/recipients/settings.ts'
 import * as watches from '#src/watches/manage/service.ts'
 import { NewWatch, type UnaddressedWatch, Watch, WatchChanges } from '#src/watches/model.ts'
+import { summarizeWatchChange } from './change-summaries.ts'
 import { type AnyOperation, type App, defineOperation } from './define.ts'
 import { tagOfVersion, versionsOf } from './etag.ts'
 import { summarizeWatchDeletion } from './summaries.ts'
@@ -112,14 +113,15 @@ export const updateWatch = defineOperation({
   body: WatchChanges,
   output: Watch,
   etag: watchTag,
-  handle: async ({ app, caller, params, body, ifMatch }) => {
+  summarize: summarizeWatchChange,
+  prepare: async ({ app, caller, params, body, ifMatch }) => {
     await requireOwnRecipients(app, caller, body)
-    const ifVersions = versionsOf(ifMatch)
-    const changed = await watches.updateWatch(app, caller, {
-      id: params.id,
-      changes: body,
-      ifVersions,
-    })
+    const update = { id: params.id, changes: body, ifVersions: versionsOf(ifMatch) }
+    return { update, checked: await watches.checkSettings(app, caller, update) }
+  },
+  handle: async ({ app, caller, body }, { update, checked }) => {
+    await requireOwnRecipients(app, caller, body)
+    const changed = await watches.updateWatch(app, caller, update, checked)
     return await complete(app, caller, changed)
   },
 })

@@ -119,9 +119,22 @@ describe('a call', () => {
   test('follows no redirect, which would show the token to another host', async () => {
     answers = [(_request, response) => void response.writeHead(302, { location: '/else' }).end()]
     const error = await failureOf(client({ retries: 0 }).getAccount())
-    expect(error.code).toBe('connection_failed')
+    expect([error.code, error.status]).toEqual(['unexpected_answer', 302])
     expect(requests.length).toBe(1)
   })
+})
+
+test('a browser shows no status of a redirect, which is an unexpected answer all the same', async () => {
+  const opaque = Object.defineProperty(new Response(null), 'type', { value: 'opaqueredirect' })
+  const modes: (string | undefined)[] = []
+  const fetching: typeof fetch = async (_url, init) => {
+    modes.push(init?.redirect)
+    return opaque
+  }
+  const error = await failureOf(client({ fetch: fetching }).getAccount())
+  expect(error.code).toBe('unexpected_answer')
+  // Cloudflare Workers refuse `error`.
+  expect(modes).toEqual(['manual'])
 })
 
 describe('retries', () => {

@@ -77,6 +77,18 @@ test('the programs of the README compile with the types of the package', async (
   await run(tsc, [...options, ...target, '--ignoreConfig', ...files], { cwd: folder })
 })
 
+test.each([
+  ['DOM', ['es2022', 'dom'], []],
+  ['WebWorker', ['es2022', 'webworker'], []],
+  ['types of Node', ['es2022'], ['node']],
+])('the types of the package compile with %s, libraries checked', async (_what, lib, types) => {
+  await writeFile(join(folder, 'lib.ts'), "export * from 'flare-watchdog-client'\n")
+  const compilerOptions = { lib, types, strict: true, module: 'nodenext', target: 'es2022' }
+  const config = { compilerOptions: { ...compilerOptions, noEmit: true }, files: ['lib.ts'] }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  await run(join(MODULES, '.bin/tsc'), ['--project', '.'], { cwd: folder })
+})
+
 test('the first program of the README signs in and creates a watch', async () => {
   const port = await freePort()
   const service = await serviceOnly({ PUBLIC_URL: `http://127.0.0.1:${port}` })

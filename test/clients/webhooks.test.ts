@@ -83,3 +83,62 @@ describe('verifyWebhook', () => {
     expect(await reasonOf(signed(body, { nowSeconds: Number.NaN }))).toBe('too old or too new')
   })
 })
+
+describe('verifyWebhook reads the headers', () => {
+  const body = webhookBody(envelopeOf())
+  const time = String(NOW)
+  const signature = signBody(SECRET, NOW, body)
+  const pairs = [
+    ['X-Watchdog-Timestamp', time],
+    ['X-Watchdog-Signature', signature],
+  ] as const
+  /** Headers of another implementation than the global one. */
+  class OtherHeaders {
+    get(name: string): string | null {
+      return pairs.find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1] ?? null
+    }
+  }
+  const kinds: Readonly<Record<string, WebhookRequest['headers']>> = {
+    'of the Fetch API': new Headers(pairs.map(([name, value]): [string, string] => [name, value])),
+    'of another implementation': new OtherHeaders(),
+    'of a map': new Map(pairs),
+    'of a map in lower case': new Map(pairs.map(([name, value]) => [name.toLowerCase(), value])),
+    'of an object in their own case': Object.fromEntries(pairs),
+    'of an object in upper case': Object.fromEntries(
+      pairs.map(([name, value]) => [name.toUpperCase(), value]),
+    ),
+    'of an object with lists': Object.fromEntries(pairs.map(([name, value]) => [name, [value]])),
+    'in pairs': pairs,
+    'as raw headers of Node': pairs.flat(),
+  }
+
+  test.each(Object.entries(kinds))('%s', async (_kind, headers) => {
+    expect(await reasonOf(signed(body, { headers }))).toBe('valid')
+  })
+
+  test('but takes no value of another name', async () => {
+    const headers = [
+      'x-watchdog-signature',
+      signature,
+      'x-other',
+      'x-watchdog-timestamp',
+      'y',
+      time,
+    ]
+    expect(await reasonOf(signed(body, { headers }))).toBe('no timestamp')
+  })
+})
+
+test.each([
+  ['a parsed body', { event: 'x' }],
+  ['nothing', undefined],
+  ['null', null],
+  ['a DataView', new DataView(new ArrayBuffer(4))],
+  ['a Blob', new Blob(['x'])],
+  ['a list', [1, 2]],
+  ['a number', 7],
+])('verifyWebhook says that %s is not the body as it came', async (_what, body) => {
+  const request = { ...signed('x'), body } as unknown as WebhookRequest
+  await expect(verifyWebhook(request)).rejects.toThrow(TypeError)
+  await expect(verifyWebhook(request)).rejects.toThrow(/before any parser/)
+})

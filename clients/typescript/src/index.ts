@@ -10,6 +10,8 @@ export type {
   WatchdogOptions,
 } from './transport.ts'
 export {
+  type HeaderList,
+  type ReadableHeaders,
   verifyWebhook,
   type Webhook,
   WebhookError,

@@ -143,11 +143,12 @@ export abstract class Transport {
         method: call.method,
         headers: this.#headers(call, key, ifMatch),
         ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
-        // The API redirects nowhere, and no other host may get the token.
-        redirect: 'error',
+        // The API redirects nowhere, and no other host may get the token. Not `error`, which Cloudflare Workers lack.
+        redirect: 'manual',
         signal: control.signal,
       })
-      const { status, headers } = response
+      const { status, headers, type } = response
+      if (type === 'opaqueredirect' || (status >= 300 && status < 400)) throw unexpected(status)
       if (!response.ok) throw await refusal(response)
       onAnswer?.({ status, headers })
       return await read(response)

@@ -18,9 +18,18 @@ export type Webhook<Name extends EventName = EventName> = {
   }
 }[Name]
 
-/** Headers of a request: of the Fetch API, or of Node with lower-case names. */
+/** Headers that can be asked for one by name: those of the Fetch API in any implementation, and maps. */
+export interface ReadableHeaders {
+  get(name: string): string | readonly string[] | null | undefined
+}
+
+/** Names and values in one list, or in pairs. */
+export type HeaderList = readonly string[] | readonly (readonly [string, string])[]
+
+/** Headers of a request: of the Fetch API, of Node, a map, an object with names in any case, a list, or pairs. */
 export type WebhookHeaders =
-  | Headers
+  | ReadableHeaders
+  | HeaderList
   | Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** A request that has arrived. */
@@ -55,7 +64,7 @@ export class WebhookError extends Error {
 /**
  * The payload of a genuine request. The same `deliveryId` may come more than once: drop what you have seen.
  *
- * @throws WebhookError for any other request
+ * @throws WebhookError for any other request; TypeError for a body that is not the bytes or the text as they came
  */
 export async function verifyWebhook(request: WebhookRequest): Promise<Webhook> {
   const body = bytesOf(request.body)
@@ -114,17 +123,41 @@ function parse(text: string): unknown {
   }
 }
 
+/** @param name in lower case */
 function headerOf(headers: WebhookHeaders, name: string): string | undefined {
-  if (headers instanceof Headers) return headers.get(name) ?? undefined
-  const value = headers[name]
-  return typeof value === 'string' ? value : value?.[0]
+  const direct = isReadable(headers) ? headers.get(name) : undefined
+  if (typeof direct === 'string') return direct
+  const [, value] = entriesOf(headers).find(([key]) => String(key).toLowerCase() === name) ?? []
+  const first = Array.isArray(value) ? value[0] : value
+  return typeof first === 'string' ? first : undefined
+}
+
+function isReadable(headers: WebhookHeaders): headers is ReadableHeaders {
+  return 'get' in headers && typeof headers.get === 'function'
+}
+
+/** Names with values, in the case in which they came. */
+function entriesOf(headers: WebhookHeaders): (readonly [unknown, unknown])[] {
+  if (headers instanceof Map) return [...headers]
+  if (!Array.isArray(headers)) return Object.entries(headers)
+  const list: readonly unknown[] = headers
+  return list.flatMap((item, index): (readonly [unknown, unknown])[] => {
+    if (Array.isArray(item)) return [[item[0], item[1]]]
+    // As in `rawHeaders` of Node: name, value, name, value.
+    return index % 2 === 0 ? [[item, list[index + 1]]] : []
+  })
 }
 
 type Bytes = Uint8Array<ArrayBuffer>
 
 function bytesOf(body: WebhookRequest['body']): Bytes {
   if (typeof body === 'string') return new TextEncoder().encode(body)
-  return new Uint8Array(body)
+  const tag = Object.prototype.toString.call(body)
+  // By their tags, because each realm has classes of its own.
+  if (/^\[object (?:Uint8Array|ArrayBuffer)\]$/.test(tag)) return new Uint8Array(body)
+  throw new TypeError(
+    'body must be the bytes or the text of the request as they came (Uint8Array, ArrayBuffer or string), before any parser',
+  )
 }
 
 function joined(start: Bytes, end: Bytes): Bytes {

@@ -206,18 +206,20 @@ export async function isTrialAvailable(
  * Switches automatic renewal on or off, for one subscription or for all that have not ended. A subscription
  * that has ended stays unchanged.
  *
+ * @param newestId highest id of a subscription that may change
  * @throws AppError not_found
  */
 export async function setAutoRenew(
   deps: ListingDeps,
   caller: Caller,
   { autoRenew, id }: SubscriptionChanges,
+  newestId = ID_MAX,
 ): Promise<SubscriptionList> {
   await transact(deps.db, async (tx) => {
     const isKnown = id === undefined || (await store.hasSubscription(tx, caller.wallet, id))
     if (!isKnown) throw new AppError('not_found', 'not_found')
     for (const row of await store.lockRunning(tx, caller.wallet)) {
-      if ((id ?? row.id) !== row.id) continue
+      if ((id ?? row.id) !== row.id || row.id > newestId) continue
       const next = { ...row, autoRenew }
       await store.updateSubscription(tx, row, {
         autoRenew,

@@ -9,13 +9,15 @@ import { encodeOutput } from '#src/operations/idempotency.ts'
 import { invoke, previewCall, type RawInput } from '#src/operations/invoke.ts'
 import { reportProblem } from '../problems.ts'
 import { makeConfirmation, readConfirmation } from './confirmation.ts'
-import { findTool, needsConfirmation, type ToolEntry } from './tools.ts'
+import { needsConfirmation, type ToolEntry, takesKey } from './tools.ts'
 
 /** Caller of a tool, and the HTTP request. */
 export interface ToolCaller {
   readonly caller: Caller | undefined
   readonly locale: Locale
   readonly requestId: string
+  /** Whether the message was counted already. */
+  readonly isCounted: boolean
   readonly limits: Pick<RawInput, 'limitKey' | 'reportCount'>
 }
 
@@ -25,18 +27,56 @@ type Arguments = Readonly<Record<string, unknown>>
 export async function callTool(
   app: App,
   toolCaller: ToolCaller,
-  name: string,
+  tool: ToolEntry,
   args: Arguments,
 ): Promise<CallToolResult> {
+  const { limits } = toolCaller
+  let { isCounted } = toolCaller
+  const counting = (of: ToolCaller['limits']): ToolCaller['limits'] => ({
+    ...of,
+    reportCount: (count) => {
+      isCounted = true
+      of.reportCount?.(count)
+    },
+  })
   try {
-    const tool = findTool(name)
-    if (tool === undefined) throw new AppError('not_found', 'not_found')
-    return textResult(await answerOf(app, toolCaller, tool, args))
+    const answer = await answerOf(app, { ...toolCaller, limits: counting(limits) }, tool, args)
+    return textResult(answer)
   } catch (error) {
-    const { body, retryAfterSeconds } = reportProblem(app, error, toolCaller)
-    const seconds = retryAfterSeconds !== undefined && { retryAfterSeconds }
-    return { ...textResult({ ...body, ...seconds }), isError: true }
+    return await refusal(app, toolCaller, error, isCounted)
   }
+}
+
+/** The problem of a refused call. A call that was refused before the gate counted it is counted here. */
+async function refusal(
+  app: App,
+  toolCaller: ToolCaller,
+  error: unknown,
+  isCounted: boolean,
+): Promise<CallToolResult> {
+  const { body, retryAfterSeconds } = reportProblem(
+    app,
+    isCounted ? error : await countRefused(app, toolCaller, error),
+    toolCaller,
+  )
+  const seconds = retryAfterSeconds !== undefined && { retryAfterSeconds }
+  return { ...textResult({ ...body, ...seconds }), isError: true }
+}
+
+/** Counts a refused call. @returns its error, or the refusal of too many */
+async function countRefused(app: App, toolCaller: ToolCaller, error: unknown): Promise<unknown> {
+  try {
+    await countCall(app, toolCaller)
+    return error
+  } catch (tooMany) {
+    return tooMany
+  }
+}
+
+/** Counts a message that no operation counts. @throws AppError rate_limited */
+export async function countCall(app: App, { caller, limits }: ToolCaller): Promise<void> {
+  const rate = caller === undefined ? 'public' : 'read'
+  await app.limits.admit(rate, limits.limitKey ?? '', limits.reportCount)
 }
 
 async function answerOf(
@@ -46,8 +86,9 @@ async function answerOf(
   args: Arguments,
 ): Promise<unknown> {
   const { operation } = tool
-  const { confirmation, idempotencyKey, ...input } = args
+  const { confirmation, ...input } = args
   refuseUnknown(tool, args)
+  const key = keyOf(args)
   const raw = {
     params: textsOf(pick(input, tool.params)),
     query: textsOf(pick(input, tool.query)),
@@ -55,18 +96,17 @@ async function answerOf(
     locale,
     ...limits,
   }
-  const key = typeof idempotencyKey === 'string' ? { idempotencyKey } : {}
   if (caller === undefined || !needsConfirmation(operation, raw.body)) {
-    return await run(app, tool, caller, { ...raw, ...key })
+    return await run(app, tool, { caller, locale }, { ...raw, ...key })
   }
   const call = { wallet: caller.wallet, tool: operation.id, input }
-  const id =
+  const confirmed =
     typeof confirmation === 'string' ? readConfirmation(app, confirmation, call) : undefined
-  if (id !== undefined) {
-    return await run(app, tool, caller, { ...raw, idempotencyKey: `confirmation ${id}` })
+  if (confirmed !== undefined) {
+    return await run(app, tool, { caller, locale }, { ...raw, ...key, confirmed })
   }
-  const { estimate, summary } = await previewCall(app, operation, caller, raw)
-  const made = makeConfirmation(app, call)
+  const { estimate, summary, bound } = await previewCall(app, operation, caller, raw)
+  const made = makeConfirmation(app, call, bound)
   return {
     confirmationRequired: true,
     message: translator(locale)('operations:mcp.confirm'),
@@ -80,11 +120,31 @@ async function answerOf(
 async function run(
   app: App,
   { operation }: ToolEntry,
-  caller: Caller | undefined,
+  { caller, locale }: Pick<ToolCaller, 'caller' | 'locale'>,
   raw: RawInput,
 ): Promise<unknown> {
   const { status, output } = await invoke(app, operation, caller, raw)
-  return encodeOutput(operation, output) ?? { status }
+  return withoutSecret(encodeOutput(operation, output), locale) ?? { status }
+}
+
+/** Replaces a signing secret by the place where a person finds it: no model may read it. */
+function withoutSecret(output: unknown, locale: Locale): unknown {
+  if (typeof output !== 'object' || output === null || !('secret' in output)) return output
+  const t = translator(locale)
+  return { ...output, secret: t('operations:mcp.secret', { button: t('bot:button.secret') }) }
+}
+
+/**
+ * The idempotency key of a call. Numbers are converted, as for parameters.
+ *
+ * @throws AppError invalid `validation_failed` for anything else but a text
+ */
+function keyOf({ idempotencyKey }: Arguments): { readonly idempotencyKey?: string } {
+  if (idempotencyKey === undefined) return {}
+  if (typeof idempotencyKey === 'string') return { idempotencyKey }
+  if (typeof idempotencyKey === 'number') return { idempotencyKey: String(idempotencyKey) }
+  const error = { pointer: '/idempotencyKey', code: 'type', values: { expected: 'string' } }
+  throw new AppError('invalid', 'validation_failed', { errors: [error] })
 }
 
 /**
@@ -93,12 +153,13 @@ async function run(
  * @throws AppError invalid `validation_failed`
  */
 function refuseUnknown({ operation, params, query }: ToolEntry, args: Arguments): void {
+  const { body, summarize } = operation
   const knownNames = [
     ...params,
     ...query,
-    ...(operation.body === undefined ? [] : ['body']),
-    ...(operation.idempotent === true ? ['idempotencyKey'] : []),
-    'confirmation',
+    ...(body === undefined ? [] : ['body']),
+    ...(takesKey(operation) ? ['idempotencyKey'] : []),
+    ...(summarize === undefined ? [] : ['confirmation']),
   ]
   const unknown = Object.keys(args).filter((name) => !knownNames.includes(name))
   const errors = [

@@ -1,13 +1,13 @@
 /**
- * Confirmations of calls that spend or delete: a signed text for one wallet, tool and arguments.
- * Confirmations are not stored. The id of a confirmation is the idempotency key of the call, so a charge
- * happens once.
+ * Confirmations of calls: a signed text for one wallet, tool and arguments, and for the rows that the preview counted.
+ * A confirmation is stored when it is used: its id is the idempotency key of the call, so the call happens once.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { App } from '#src/operations/define.ts'
+import type { App, RowBound } from '#src/operations/define.ts'
+import type { Confirmed } from '#src/operations/invoke.ts'
 
 /** Time in which a confirmation can be used. */
 const LIFETIME_MS = 5 * MINUTE_MS
@@ -28,22 +28,28 @@ type Deps = Pick<App, 'box' | 'clock'>
 export function makeConfirmation(
   { box, clock }: Deps,
   call: ConfirmedCall,
+  bound: RowBound | undefined,
 ): { readonly confirmation: string; readonly expiresAt: Date } {
   const expiresAt = new Date(clock.now().getTime() + LIFETIME_MS)
   const id = randomBytes(ID_BYTES).toString('hex')
-  const payload = [id, expiresAt.getTime(), digestOf(call)].join('.')
+  const rows = bound === undefined ? [] : [bound.newestId, bound.count]
+  const payload = [id, expiresAt.getTime(), digestOf(call), ...rows].join('.')
   return { confirmation: box.signLink(PURPOSE, payload), expiresAt }
 }
 
-/** The id of a confirmation; undefined if the confirmation is of another call, or expired. */
+/** A confirmation; undefined if the text is of another call, or expired. */
 export function readConfirmation(
   { box, clock }: Deps,
   confirmation: string,
   call: ConfirmedCall,
-): string | undefined {
-  const [id, expiresAtMs, digest] = box.readLink(PURPOSE, confirmation)?.split('.') ?? []
+): Confirmed | undefined {
+  const [id, expiresAtMs, digest, newestId, count] =
+    box.readLink(PURPOSE, confirmation)?.split('.') ?? []
   const isInTime = Number(expiresAtMs) > clock.now().getTime()
-  return isInTime && digest === digestOf(call) ? id : undefined
+  if (id === undefined || !isInTime || digest !== digestOf(call)) return undefined
+  const hasBound = newestId !== undefined && count !== undefined
+  const bound = hasBound ? { newestId: Number(newestId), count: Number(count) } : undefined
+  return { id, bound }
 }
 
 function digestOf({ wallet, tool, input }: ConfirmedCall): string {

@@ -1,7 +1,7 @@
-import type { Server } from '@modelcontextprotocol/server'
+import type * as Mcp from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { translator } from '#src/i18n/translate.ts'
+import { id as bare, translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -9,15 +9,21 @@ import { inputErrors } from '#src/kernel/input-limits.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { App } from '#src/operations/define.ts'
+import { accepts } from '../accept.ts'
 import { authenticate, refuseTokenInQuery } from '../authenticate.ts'
+import { answerError } from '../errors.ts'
 import { limitKeyOf, writeRateHeaders } from '../limits.ts'
-import { callTool, type ToolCaller } from './call.ts'
-import { findTool, toolsFor } from './tools.ts'
+import { callTool, countCall, type ToolCaller } from './call.ts'
+import { closestTool, findTool, toolsFor } from './tools.ts'
 
 const PATH = '/mcp'
+const JSON_TYPE = 'application/json'
+const STREAM_TYPE = 'text/event-stream'
 const IMPLEMENTATION = { name: 'flare-watchdog', version: '1.0.0' }
 
 const ToolCall = z.looseObject({
+  // Without an id it is a notification, which nothing is called for.
+  id: z.union([z.string(), z.number()]),
   method: z.literal('tools/call'),
   params: z.looseObject({ name: z.string() }),
 })
@@ -28,25 +34,38 @@ const ToolCall = z.looseObject({
  * with the first message, because it needs 10 MB and most processes get none.
  */
 export function registerMcp(server: FastifyInstance, app: App): void {
-  server.post(PATH, { config: { operation: 'mcp' } }, async (request, reply) => {
+  const errorHandler = createErrorHandler(app)
+  server.post(PATH, { config: { operation: 'mcp' }, errorHandler }, async (request, reply) => {
     reply.header('cache-control', 'no-store')
     refuseTokenInQuery(request.query as Readonly<Record<string, unknown>>)
-    refuseOtherOrigin(app, request.headers.origin)
+    const media = mediaOf(request.headers.accept)
     const caller = await authenticate(app, request.headers.authorization)
     const toolCaller = toolCallerOf(request, reply, caller)
     refuseMisshapen(request.body)
-    await countMessage(app, toolCaller, request.body)
+    const isCounted = await countMessage(app, toolCaller, request.body)
     const mcp = await import('@modelcontextprotocol/server')
-    const handler = mcp.createMcpHandler(() => serverFor(mcp.Server, app, toolCaller), {
-      // The list of tools is constant, so there is no change to subscribe to.
-      maxSubscriptions: 0,
+    // The list of tools is constant, so a subscription is acknowledged and ends at once.
+    const handler = mcp.createMcpHandler(() => serverFor(mcp, app, { ...toolCaller, isCounted }), {
       keepAliveMs: 0,
       onerror: (error) =>
         app.log.debug({ requestId: request.id, error: loggableError(error) }, 'message refused'),
     })
     const answer = await handler.fetch(webRequest(app, request), { parsedBody: request.body })
-    return await sendAnswer(reply, answer)
+    return await sendAnswer(reply, answer, media)
   })
+}
+
+/** Answers a message that is refused before it is counted, and counts it, by network. */
+function createErrorHandler(app: App) {
+  return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const isCounted = error instanceof AppError && error.kind === 'rate_limited'
+    try {
+      if (!isCounted) await countCall(app, toolCallerOf(request, reply, undefined))
+    } catch (tooMany) {
+      return answerError(app, tooMany, request, reply)
+    }
+    return answerError(app, error, request, reply)
+  }
 }
 
 function toolCallerOf(
@@ -58,22 +77,12 @@ function toolCallerOf(
     caller,
     locale: negotiateLocale(request.headers['accept-language']),
     requestId: request.id,
+    isCounted: false,
     limits: {
       limitKey: limitKeyOf(request, caller),
       reportCount: (count) => writeRateHeaders(reply, count),
     },
   }
-}
-
-/**
- * Refuses requests of pages of other origins. A page that reaches this service under another host name (DNS
- * rebinding) sends its own origin, too; programs send no origin.
- *
- * @throws AppError forbidden `origin_not_allowed`
- */
-function refuseOtherOrigin({ publicUrl }: App, origin: string | undefined): void {
-  if (origin === undefined || origin === new URL(publicUrl).origin) return
-  throw new AppError('forbidden', 'origin_not_allowed')
 }
 
 /**
@@ -89,17 +98,24 @@ function refuseMisshapen(body: unknown): void {
   if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
 }
 
-/** Counts a message that calls no operation against the rate limit. */
-async function countMessage(app: App, toolCaller: ToolCaller, body: unknown): Promise<void> {
+/**
+ * Counts a message against the rate limit, unless it is a call that its operation will count: of a tool that the caller
+ * may have, with an id.
+ *
+ * @returns whether it was counted
+ */
+async function countMessage(app: App, toolCaller: ToolCaller, body: unknown): Promise<boolean> {
+  const { caller } = toolCaller
   const call = ToolCall.safeParse(body)
-  if (call.success && findTool(call.data.params.name) !== undefined) return
-  const { limitKey = '', reportCount } = toolCaller.limits
-  await app.limits.admit(toolCaller.caller === undefined ? 'public' : 'read', limitKey, reportCount)
+  const tool = call.success ? findTool(call.data.params.name) : undefined
+  const isKnown = tool !== undefined && (caller !== undefined || tool.operation.scope === 'none')
+  if (!isKnown) await countCall(app, toolCaller)
+  return !isKnown
 }
 
-function serverFor(McpServer: typeof Server, app: App, toolCaller: ToolCaller): Server {
+function serverFor(mcp: typeof Mcp, app: App, toolCaller: ToolCaller): Mcp.Server {
   const { caller, locale } = toolCaller
-  const server = new McpServer(
+  const server = new mcp.Server(
     { ...IMPLEMENTATION, title: `Watchdog for ${servedChain().name}` },
     {
       capabilities: { tools: {} },
@@ -107,26 +123,59 @@ function serverFor(McpServer: typeof Server, app: App, toolCaller: ToolCaller): 
     },
   )
   server.setRequestHandler('tools/list', () => ({ tools: [...toolsFor(caller, locale)] }))
-  server.setRequestHandler('tools/call', ({ params }) =>
-    callTool(app, toolCaller, params.name, params.arguments ?? {}),
-  )
+  server.setRequestHandler('tools/call', ({ params }) => {
+    const tool = findTool(params.name)
+    if (tool !== undefined) return callTool(app, toolCaller, tool, params.arguments ?? {})
+    const closest = bare(closestTool(params.name))
+    const message = translator(locale)('errors:not_found.tool', { closest })
+    throw new mcp.ProtocolError(mcp.INVALID_PARAMS, message)
+  })
   return server
 }
 
-/** The request without its token, which was read before. The parsed body is passed. */
+/**
+ * The request without its token, which was read before. The parsed body is passed. The protocol asks clients to accept
+ * both media types; those that accept one get that one.
+ */
 function webRequest({ publicUrl }: App, request: FastifyRequest): Request {
   const { authorization: _token, 'content-length': _length, ...others } = request.headers
   const headers = new Headers()
   for (const [name, value] of Object.entries(others)) {
     if (typeof value === 'string') headers.set(name, value)
   }
+  headers.set('accept', `${JSON_TYPE}, ${STREAM_TYPE}`)
   return new Request(publicUrl + PATH, { method: 'POST', headers })
 }
 
-async function sendAnswer(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
+/** Media types of answers that a client accepts. */
+type Media = Readonly<Record<'json' | 'stream', boolean>>
+
+/** @throws AppError not_acceptable if neither is accepted */
+function mediaOf(accept: string | undefined): Media {
+  const media = { json: accepts(accept, JSON_TYPE), stream: accepts(accept, STREAM_TYPE) }
+  if (!media.json && !media.stream) throw new AppError('not_acceptable', 'not_acceptable')
+  return media
+}
+
+async function sendAnswer(
+  reply: FastifyReply,
+  answer: Response,
+  media: Media,
+): Promise<FastifyReply> {
   const type = answer.headers.get('content-type')
   const text = await answer.text()
   reply.code(answer.status)
-  if (type !== null) reply.type(type)
-  return text === '' ? reply.send() : reply.send(text)
+  if (text === '' || type === null) return reply.send()
+  const isStream = type.startsWith(STREAM_TYPE)
+  if (isStream && !media.stream) return reply.type(JSON_TYPE).send(lastMessage(text))
+  if (!isStream && !media.json && answer.ok) {
+    return reply.type(STREAM_TYPE).send(`event: message\ndata: ${text}\n\n`)
+  }
+  return reply.type(type).send(text)
+}
+
+/** The last message of a stream, which is the response; notifications come before it. */
+function lastMessage(stream: string): string {
+  const lines = stream.split('\n').filter((line) => line.startsWith('data: '))
+  return lines.at(-1)?.slice('data: '.length) ?? ''
 }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { checkedKey, type Translate, translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { bySimilarity } from '#src/kernel/similar.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import type { AnyOperation } from '#src/operations/define.ts'
 import { REGISTRY } from '#src/operations/index.ts'
@@ -49,6 +50,15 @@ export function findTool(name: string): ToolEntry | undefined {
   return TOOLS.get(name)
 }
 
+/** The name of the tool that is most similar to an unknown name, however that is written. */
+export function closestTool(name: string): string {
+  const form = (text: string) => text.replaceAll(/[^a-z0-9]/gi, '').toLowerCase()
+  return bySimilarity([...TOOLS.keys()], form(name.slice(0, NAME_LENGTH_MAX)), form)[0] ?? ''
+}
+
+/** Part of an unknown name that is looked at. */
+const NAME_LENGTH_MAX = 100
+
 const DESCRIBED = new Map<Locale, ReadonlyMap<string, Tool>>()
 
 /** The tools that a caller's scopes allow, in the order of the registry. */
@@ -75,27 +85,28 @@ function describeAll(locale: Locale): ReadonlyMap<string, Tool> {
   return new Map([...TOOLS].map(([name, entry]) => [name, describeTool(t, entry)]))
 }
 
-/** Whether a tool can spend credits or delete something: such a call is confirmed first. */
-function mayNeedConfirmation({ scope, otherScope, method }: AnyOperation): boolean {
-  return [scope, otherScope?.scope].includes('spend') || method === 'DELETE'
+/** Whether this call of a tool is confirmed first. A call with an invalid body is refused in any case. */
+export function needsConfirmation(operation: AnyOperation, body: unknown): boolean {
+  if (operation.summarize === undefined || operation.onlyAdds === undefined) {
+    return operation.summarize !== undefined
+  }
+  const bare = body === undefined && operation.bodyOptional === true
+  const parsed = bare ? { success: true, data: undefined } : operation.body?.safeParse(body)
+  return parsed?.success === true && !operation.onlyAdds(parsed.data)
 }
 
-/** Whether this call of a tool is confirmed first. */
-export function needsConfirmation(operation: AnyOperation, body: unknown): boolean {
-  const { scope, otherScope, method } = operation
-  if (scope === 'spend' || method === 'DELETE') return true
-  if (otherScope?.scope !== 'spend') return false
-  const parsed = operation.body?.safeParse(body)
-  return parsed?.success === true && otherScope.when(parsed.data)
+/** Whether a tool takes an idempotency key: the confirmation of a call is its key. */
+export function takesKey({ idempotent, summarize, onlyAdds }: AnyOperation): boolean {
+  return idempotent === true && (summarize === undefined || onlyAdds !== undefined)
 }
 
 function describeTool(t: Translate, { operation }: ToolEntry): Tool {
-  const { id, scope, method, params, query, body, bodyOptional, idempotent } = operation
+  const { id, scope, method, params, query, body, bodyOptional } = operation
   const inPath = params && ObjectSchema.parse(inlineSchema(t, params, ['path', id]))
   const inQuery = query && ObjectSchema.parse(inlineSchema(t, query, ['query', id]))
   const bodySchema = body && ObjectSchema.parse(inlineSchema(t, body))
   const hasBody = bodySchema !== undefined && !isEmptyObject(bodySchema)
-  const asks = mayNeedConfirmation(operation)
+  const asks = operation.summarize !== undefined
   const text = (description: string) => ({ type: 'string', description })
   const title = t(checkedKey(`operations:${id}.summary`))
   const description = t(checkedKey(`operations:${id}.description`))
@@ -110,8 +121,9 @@ function describeTool(t: Translate, { operation }: ToolEntry): Tool {
         ...inPath?.properties,
         ...inQuery?.properties,
         ...(hasBody && { body: bodySchema }),
-        ...(idempotent === true &&
-          scope !== 'spend' && { idempotencyKey: text(t('operations:info.idempotencyKey')) }),
+        ...(takesKey(operation) && {
+          idempotencyKey: text(t('operations:info.idempotencyKey')),
+        }),
         ...(asks && { confirmation: text(t('operations:mcp.confirmation')) }),
       },
       required: [

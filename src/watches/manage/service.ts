@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { requireBilling } from '#src/billing/account/service.ts'
 import * as capacity from '#src/billing/subscriptions/capacity.ts'
 import { type Db, transact } from '#src/db/connection.ts'
+import { isInTransaction } from '#src/db/transaction-scope.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -152,10 +153,13 @@ export async function updateWatch(
   deps: Deps & { readonly chain: FspChain },
   caller: Caller,
   input: WatchUpdate,
+  first?: CheckedSettings,
 ): Promise<UnaddressedWatch> {
-  for (let attempt = 1; attempt <= CHECKS_MAX; attempt += 1) {
-    // Before the transaction, because it calls the chain.
-    const checked = await checkSettings(deps, caller, input)
+  // In the transaction of a caller the chain must not be called.
+  const checksMax = isInTransaction() ? 1 : CHECKS_MAX
+  for (let attempt = 1; attempt <= checksMax; attempt += 1) {
+    const isFirst = attempt === 1 && first !== undefined
+    const { settings: checked } = isFirst ? first : await checkSettings(deps, caller, input)
     if (await applyChanges(deps, caller, input, checked)) return getWatch(deps, caller, input.id)
   }
   throw new AppError('upstream', 'dependency_unavailable', { retryAfterSeconds: 1 })
@@ -164,28 +168,30 @@ export async function updateWatch(
 /** Maximum number of checks of one change. A check is repeated when another change altered the settings after it. */
 const CHECKS_MAX = 5
 
+/** Changed settings that were checked on the chain: merged and encoded; undefined if they are unchanged. */
+export interface CheckedSettings {
+  readonly settings: unknown
+}
+
 interface WatchUpdate {
   readonly id: number
   readonly changes: WatchChanges
   readonly ifVersions?: readonly number[] | undefined
 }
 
-/**
- * Validates changed settings against the chain.
- * @returns the merged settings, encoded; undefined if they are unchanged
- */
-async function checkSettings(
+/** Validates changed settings against the chain. Never call it inside a transaction. @throws the errors of `updateWatch` */
+export async function checkSettings(
   deps: Deps & { readonly chain: FspChain },
   caller: Caller,
   input: WatchUpdate,
-): Promise<unknown> {
-  if (input.changes.settings === undefined) return undefined
+): Promise<CheckedSettings> {
+  if (input.changes.settings === undefined) return { settings: undefined }
   const row = await store.findWatch(deps.db, caller.wallet, input.id)
   requireUpdatable(row, input)
   const type = getWatchType(row.type)
   const settings = mergeSettings(type, row, input.changes.settings)
   throwIfInvalid(await checkTargetOnChain(deps, type, z.decode(type.target, row.target), settings))
-  return z.encode(type.settings, settings)
+  return { settings: z.encode(type.settings, settings) }
 }
 
 /**
