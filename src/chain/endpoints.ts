@@ -160,7 +160,9 @@ export function createEndpoints({
       const client = connect(url, {
         ...{ headers, signal: either, limitMs, budget, meters, checkResult },
         isWell: health.isWell(),
-        isAlone: !endpoints.some((other) => other !== endpoint && isUsable(other)),
+        isAlone: !endpoints.some(
+          (other) => other !== endpoint && isUsable(other) && other.health.restMs() === 0,
+        ),
         newest: () => newest,
         onLimit: () => health.recordLimit(budget.perMinute()),
       })

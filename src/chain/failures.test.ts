@@ -99,6 +99,11 @@ describe('a pruned state', () => {
     [-32602, 'BlockOutOfRangeError: block height is 446 but requested was 0'],
     [-32002, 'No state available for block 17878785 (0xab)'],
     [-32000, 'state of block 0x5 not found'],
+    [-32000, 'Archive requests require a personal token'],
+    [-32000, "state histories haven't been fully indexed yet"],
+    [-32000, 'requested block is too old'],
+    [-32000, 'missing state'],
+    [-32000, 'revision not found'],
   ])('is recognized by the answer %i %s', (code, message) => {
     expect(isPruned(answered(code, message))).toBe(true)
   })
@@ -126,6 +131,12 @@ describe('a block that a node does not have yet', () => {
     [-32000, 'header for hash not found'],
     [-32000, 'block not found: 0x78'],
     [-32001, 'Block 120 could not be found'],
+    [-32000, 'block number is in the future'],
+    [-32000, 'Requested block is beyond chain head'],
+    [-32000, 'toBlock is higher than latest'],
+    [-32000, 'block not available'],
+    [-32000, 'could not find block 120'],
+    [-32000, 'requested block 120, latest block is 119'],
     [-39001, 'Unknown block'],
     [-32000, 'block range extends beyond current head block'],
     [-32602, 'BlockOutOfRangeError: block height is 446 but requested was 447'],
@@ -140,6 +151,7 @@ describe('a block that a node does not have yet', () => {
     [-32000, 'missing trie node 1234 (path ) state 0xab is not available'],
     [-32601, 'the method eth_getBlockReceipts does not exist/is not available'],
     [3, 'execution reverted: order not found'],
+    [-32000, 'execution reverted: Block not found'],
     [-32007, '50/second request limit reached'],
   ])('is not assumed for the answer %i %s', (code, message) => {
     expect(isNotYet(answered(code, message))).toBe(false)
@@ -156,6 +168,13 @@ describe('too many requests', () => {
     [-32000, 'rate limit exceeded'],
     [429, 'Your app has exceeded its compute units per second capacity'],
     [-32097, 'limit exceeded'],
+    [-32603, 'limit exceeded'],
+    [-32000, 'too many concurrent calls'],
+    [-32000, 'Too many request'],
+    [-32000, 'call rate exceeded'],
+    [-32000, 'too many connections'],
+    [-32000, 'max concurrent requests reached'],
+    [-32000, 'daily limit reached'],
   ])('are recognized by the answer %i %s', (code, message) => {
     expect(isRateLimit(answered(code, message))).toBe(true)
     expect(isRefusal(answered(code, message), false)).toBe(true)
@@ -176,6 +195,8 @@ describe('too many requests', () => {
     [-32005, 'query returned more than 10000 results'],
     [-32602, 'block range is too wide'],
     [3, 'execution reverted: try again later'],
+    [3, 'execution reverted: rate limit'],
+    [-32000, 'execution reverted: quota exceeded, too many requests'],
     [-32000, 'header not found'],
   ])('are not assumed for the answer %i %s', (code, message) => {
     expect(isRateLimit(answered(code, message))).toBe(false)
@@ -221,6 +242,9 @@ const CAPS: readonly [string, unknown, number, number | undefined][] = [
   ['ranges over 100 blocks are not supported on freetier', undefined, 35, 100],
   ['Block range is too large', { max_block_range: 50, reason: 'at most 50 blocks' }, -32602, 50],
   ['Invalid params', 'the block range must be less than 64', -32602, 64],
+  ['eth_getLogs request limit: max 100 blocks', undefined, -32000, 100],
+  ['Query capacity: max 100 blocks', undefined, -32000, 100],
+  ['not enough credits: reduce the block range to 100 blocks', undefined, -32000, 100],
   ['query returned more than 10000 results', undefined, -32005, undefined],
   ['query timeout exceeded', undefined, -32000, undefined],
 ]

@@ -82,7 +82,10 @@ const LIMITED_OR_TOO_LARGE = -32005
 const INTERNAL = -32603
 /** Words in errors that concern the number of requests, not one request. */
 const TOO_MANY =
-  /too many requests|too many calls|rate.?limit|requests? ?(per|\/|limit|count|rate)|(per|\/) ?(second|sec|minute|min|hour|day)\b|credits?|compute units?|\bCUs?\b|throughput|capacity|quota|throttl|\bRPS\b/i
+  /too many .{0,20}(request|call|connection)s?\b|rate.?limit|rate exceeded|concurren|requests? ?(per|\/|limit|count|rate)|(per|\/) ?(second|sec|minute|min|hour|day)\b|(daily|monthly) .{0,20}limit|credits?|compute units?|\bCUs?\b|throughput|capacity|quota|throttl|\bRPS\b/i
+/** A time in which requests are counted. */
+const PER_TIME =
+  /(per|\/|each|every|a|\d) ?(seconds?|secs?|minutes?|mins?|hours?|days?)\b|daily|monthly|\bRPS\b/i
 /** Words in errors of a node that cannot answer now. */
 const TOO_BUSY =
   /overload|\bbusy\b|try again|temporar|unavailable, retry|internal (server )?error|bad gateway|upstream/i
@@ -95,10 +98,21 @@ export function isRateLimit(error: unknown): boolean {
   if (error instanceof RefusedRequest) return error.status === TOO_MANY_REQUESTS
   const answer = rpcErrorOf(error)
   if (answer === undefined) return httpStatusOf(error) === TOO_MANY_REQUESTS
-  const text = textOf(answer)
-  if (TOO_MANY.test(text)) return true
+  // A contract writes the text of a revert, so that text says nothing about the endpoint.
+  if (isExecutionFailure(error)) return false
   if (LIMITED.includes(answer.code)) return true
+  const text = textOf(answer)
+  if (isAboutRange(text)) return false
+  if (TOO_MANY.test(text)) return true
+  if (answer.code === INTERNAL && /^limit exceeded/i.test(text)) return true
   return answer.code === LIMITED_OR_TOO_LARGE && !TOO_LARGE.test(text)
+}
+
+/** Whether a text states a maximum number of blocks, and no time in which requests are counted. */
+function isAboutRange(text: string): boolean {
+  return (
+    /\d\s*(k\s*)?-?blocks?\b|blocks?\s*range|range\b.{0,40}\d/i.test(text) && !PER_TIME.test(text)
+  )
 }
 
 /**
@@ -126,7 +140,7 @@ export function isRefusal(error: unknown, withBroken: boolean): boolean {
  * @see coreth, `eth/api_backend.go` and `eth/filters/filter.go`
  */
 const NOT_YET =
-  /unfinalized data|after last accepted block|header not found|(header|block).{0,40}(not|cannot be|could not be) (be )?(found|available yet)|unknown block|unknown header|future block|beyond (current )?(the )?(head|latest|tip)|not yet (available|accepted|finalized)|greater than (the )?(latest|head|current)|past (the )?head|(chain )?head is behind/i
+  /unfinalized data|after last accepted block|header not found|\b(header|block)\b.{0,40}(not|cannot be|could not be) (be )?(found|available)|could not find block|unknown block|unknown header|future block|block.{0,20}in the future|beyond (current |the |chain )*(head|latest|tip)|not yet (available|accepted|finalized)|(greater|higher|later|newer) than (the )?(latest|head|current)|past (the )?head|(chain )?head is behind|latest block is \d+/i
 const ABOVE_ANVIL = /block height is (\d+) but requested was (\d+)/i
 
 /**
@@ -136,7 +150,7 @@ const ABOVE_ANVIL = /block height is (\d+) but requested was (\d+)/i
 export function isNotYet(error: unknown): boolean {
   if (error instanceof NotYetError) return true
   const answer = rpcErrorOf(error)
-  if (answer === undefined || isRateLimit(error)) return false
+  if (answer === undefined || isRateLimit(error) || isExecutionFailure(error)) return false
   const text = textOf(answer)
   const [, height, requested] = ABOVE_ANVIL.exec(text) ?? []
   if (height !== undefined) return Number(requested) > Number(height)
@@ -148,18 +162,18 @@ export function isNotYet(error: unknown): boolean {
  * anvil.
  */
 const PRUNED =
-  /missing trie node|no state available|state .*(not available|unavailable|pruned|not found)|pruned|historical state|archive (node|state|data)|old data not available|world state|BlockOutOfRange/i
+  /missing (trie node|state)|no state available|state .*(not available|unavailable|pruned|not found)|pruned|historical state|state histor|archive (node|state|data|request)|old data not available|world state|block is too old|revision not found|BlockOutOfRange/i
 
 /** Whether an error says that the state of the requested block is pruned. */
 export function isPruned(error: unknown): boolean {
   const answer = rpcErrorOf(error)
   if (answer === undefined || isRateLimit(error) || isNotYet(error)) return false
-  return PRUNED.test(textOf(answer))
+  return !isExecutionFailure(error) && PRUNED.test(textOf(answer))
 }
 
 /** Words in nodes' errors for a request of events that covers too much. */
 const TOO_MUCH =
-  /too (many|much|large|wide|big)|range|limit|maximum|exceed|more than|smaller than|less than|up to|timed? ?out|response size|result set/i
+  /too (many|much|large|wide|big)|range|limit|max(imum)?\b|exceed|more than|smaller than|less than|up to|timed? ?out|response size|result set/i
 const PAYLOAD_TOO_LARGE = 413
 
 /** Whether a request of events covers more blocks, or returns more, than the endpoint allows. */

@@ -68,7 +68,11 @@ const CHANCE_MS = 600_000
 const PAUSE_MS = 100
 const PAUSE_GROWTH = 4
 const PAUSE_MS_MAX = 8000
-const RETRY_AFTER_MS_MAX = 120_000
+/**
+ * Longest pause that an endpoint may state: with its first refusal in a row, and with a later one. One answer must not stop
+ * the service for longer than an outage lasts before people are told.
+ */
+const RETRY_AFTER_MS_MAX = [15_000, 60_000] as const
 /** Longest wait for a turn. */
 const WAIT_MS_MAX = 20_000
 /** Maximum number of concurrent requests. */
@@ -166,7 +170,8 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
       stale = underWay
     }
     const grownMs = Math.min(PAUSE_MS * PAUSE_GROWTH ** (inARow - 1), PAUSE_MS_MAX)
-    const wantedMs = Math.min(retryAfterMs ?? (isStale ? 0 : grownMs), RETRY_AFTER_MS_MAX)
+    const statedMs = Math.min(retryAfterMs ?? 0, RETRY_AFTER_MS_MAX[inARow > 1 ? 1 : 0])
+    const wantedMs = Math.max(statedMs, isStale ? 0 : grownMs)
     pausedUntil = Math.max(pausedUntil, now + wantedMs)
     tokens = Math.min(tokens, 1)
     refilledAt = Math.max(refilledAt, pausedUntil)
@@ -193,7 +198,7 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
 
   function lower(share: number, to: number): void {
     earlier ??= { rate, share }
-    rate = Math.max(Math.min(to, rate), rate * CUT_MIN, RATE_MIN)
+    rate = Math.min(Math.max(Math.min(to, rate), rate * CUT_MIN, RATE_MIN), rateMax)
   }
 
   return {

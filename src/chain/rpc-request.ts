@@ -179,8 +179,10 @@ async function fetchAndHear(
   heard.retryAfterMs = retryAfterMsOf(response.headers)
   const { headers, status, ok } = response
   // A gateway may send an error without the envelope of JSON-RPC. Such an answer is small.
+  // The length of a compressed answer says nothing about its text.
+  const isCompressed = headers.has('content-encoding')
   const bytes = Number(headers.get('content-length') ?? Number.POSITIVE_INFINITY)
-  if (ok && bytes > BARE_BYTES_MAX) return response
+  if (ok && (isCompressed || bytes > BARE_BYTES_MAX)) return response
   const text = await readAtMost(response, BARE_BYTES_MAX)
   return new Response(withEnvelope(text), { status, headers: withoutLength(headers) })
 }
@@ -223,8 +225,9 @@ function withoutLength(headers: Headers): Headers {
 
 /** Headers that say when the next request is welcome, in seconds or as a date. */
 const RESET_HEADERS = ['retry-after', 'ratelimit-reset', 'x-ratelimit-reset']
-/** A number above this is a time in epoch seconds. */
+/** A number above these is a time in epoch seconds, or in epoch milliseconds. */
 const EPOCH_SECONDS_MIN = 1_000_000_000
+const EPOCH_MS_MIN = 1_000_000_000_000
 
 function retryAfterMsOf(headers: Headers): number | undefined {
   for (const name of RESET_HEADERS) {
@@ -236,7 +239,7 @@ function retryAfterMsOf(headers: Headers): number | undefined {
     const untilMs = Number.isNaN(seconds)
       ? Date.parse(value) - nowMs
       : seconds > EPOCH_SECONDS_MIN
-        ? seconds * 1000 - nowMs
+        ? (seconds > EPOCH_MS_MIN ? seconds : seconds * 1000) - nowMs
         : seconds * 1000
     if (untilMs >= 0) return untilMs
   }
