@@ -11,6 +11,7 @@ import { REGISTRY } from '#src/operations/index.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { API_PREFIX } from '#src/operations/openapi.ts'
 import { authenticate, refuseTokenInQuery } from './authenticate.ts'
+import { addClientNetwork, trustedProxies } from './client.ts'
 import { closePromptly } from './closing.ts'
 import { limitConnections } from './connections.ts'
 import { registerData, type Upstreams } from './data.ts'
@@ -77,7 +78,7 @@ export function createServer(
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: times.dataRequestMs,
     connectionTimeout: times.stillMs,
-    trustProxy: trusted(options.trustProxy),
+    trustProxy: trustedProxies(options.trustProxy),
     genReqId: ({ headers }) => {
       const clientId = headers['x-request-id']
       return typeof clientId === 'string' && REQUEST_ID.test(clientId) ? clientId : randomUUID()
@@ -89,6 +90,7 @@ export function createServer(
     },
     clientErrorHandler: answerMalformed,
   })
+  addClientNetwork(server, app.log)
   countAnswers(server, app)
   const refusalOfUnknown = createRefusals(server)
   closePromptly(server)
@@ -150,13 +152,6 @@ function countAnswers(server: FastifyInstance, { meters }: App): void {
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
   reply.header('x-content-type-options', 'nosniff')
-}
-
-/** Trusted proxies: a number of hops, or addresses. */
-function trusted(proxies: number | readonly string[]) {
-  return typeof proxies === 'number'
-    ? (_address: string, hop: number) => hop < proxies
-    : [...proxies]
 }
 
 /** Accepts JSON bodies for every operation; an empty body is undefined. */

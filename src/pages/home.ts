@@ -4,7 +4,6 @@ import type { Envelope } from '#src/channels/envelope.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { formatNumber, formatPercent, formatTime } from '#src/i18n/format.ts'
 import { checkedKey, type Translate } from '#src/i18n/translate.ts'
-import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
@@ -32,7 +31,7 @@ export function homePage(server: FastifyInstance, app: App): void {
     const { output } = await invoke(app, lookUp, undefined, {
       query: { text: input },
       locale: localeOf(request),
-      limitKey: clientNetworkOf(request.ip),
+      limitKey: request.clientNetwork,
     })
     return sendHome(app, request, reply, { input, answer: output })
   })
