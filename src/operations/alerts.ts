@@ -14,7 +14,7 @@ import {
 } from '#src/alerts/model.ts'
 import { listTokens } from '#src/auth/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
-import { IdParam } from '#src/kernel/pagination.ts'
+import { IdParam, pageRows } from '#src/kernel/pagination.ts'
 import { summarizeAlertsDeletion } from './alerts-summary.ts'
 import { type AnyOperation, type App, defineOperation } from './define.ts'
 import { summarizeAlertDeletion } from './summaries.ts'
@@ -29,6 +29,7 @@ export const listAlerts = defineOperation({
   readsReplica: true,
   query: AlertQuery,
   output: AlertPage,
+  rows: pageRows,
   handle: ({ app, caller, query }) => alerts.listAlerts(app, caller, query),
 })
 

@@ -30,6 +30,7 @@ export function providersPage(server: FastifyInstance, app: App): void {
     const found = output.filter(({ name, provider }) => isMatch(input, name ?? provider))
     return sendPage(app, request, reply, {
       view: 'providers',
+      parameters: ['q'],
       freshSeconds: FRESH_SECONDS,
       data: (t) => ({
         title: t('pages:providers.title'),
