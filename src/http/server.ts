@@ -11,11 +11,20 @@ import { REGISTRY } from '#src/operations/index.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { API_PREFIX } from '#src/operations/openapi.ts'
 import { authenticate, refuseTokenInQuery } from './authenticate.ts'
+import { acceptJson } from './bodies.ts'
 import { addClientNetwork, trustedProxies } from './client.ts'
 import { closePromptly } from './closing.ts'
+import {
+  acceptsGzip,
+  type Compression,
+  compressedTag,
+  createCompression,
+  isPublicDocument,
+} from './compression.ts'
 import { limitConnections } from './connections.ts'
 import { registerData, type Upstreams } from './data.ts'
 import { answerError } from './errors.ts'
+import { requireOneHost } from './host-line.ts'
 import { limitKeyOf, writeRateHeaders } from './limits.ts'
 import { answerMalformed } from './malformed.ts'
 import { registerMcp } from './mcp/index.ts'
@@ -76,6 +85,8 @@ export function createServer(
   const server = Fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
+    // `requireOneHost` answers with a problem.
+    http: { requireHostHeader: false },
     requestTimeout: times.dataRequestMs,
     connectionTimeout: times.stillMs,
     trustProxy: trustedProxies(options.trustProxy),
@@ -101,17 +112,21 @@ export function createServer(
   })
   if (options.connectionsPerAddress !== undefined)
     limitConnections(server, options.connectionsPerAddress)
-  acceptJson(server)
   // Hooks of every request take a callback, because a promise for each would cost more than the work of the
   // hook.
   server.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply)
+    done()
+  })
+  requireOneHost(server)
+  server.addHook('onRequest', (request, reply, done) => {
     // A request target in absolute form can name any server, so one resource would have many URLs.
     if (!request.url.startsWith('/')) done(new AppError('not_found', 'not_found'))
     // Checked before the body is read, because an unknown path accepts no body.
     else if (request.is404) done(refusalOfUnknown(request, reply))
     else done()
   })
+  acceptJson(server)
   server.setErrorHandler((error, request, reply) => answerError(app, error, request, reply))
   server.setNotFoundHandler((request, reply) => {
     throw refusalOfUnknown(request, reply)
@@ -133,7 +148,8 @@ function createRefusals(server: FastifyInstance) {
 
 /** Adds the operations, the front door of agents and the metered calls. */
 function addRoutes(server: FastifyInstance, app: App, upstreams: Upstreams): void {
-  for (const operation of REGISTRY) addRoute(server, app, operation)
+  const compression = createCompression(app.clock)
+  for (const operation of REGISTRY) addRoute(server, app, operation, compression)
   registerMcp(server, app)
   server.register(registerData, { app, upstreams })
 }
@@ -154,25 +170,17 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-content-type-options', 'nosniff')
 }
 
-/** Accepts JSON bodies for every operation; an empty body is undefined. */
-function acceptJson(server: FastifyInstance): void {
-  server.removeAllContentTypeParsers()
-  const parseAs = { parseAs: 'string' } as const
-  server.addContentTypeParser('application/json', parseAs, (_request, text, done) => {
-    try {
-      done(null, text.length === 0 ? undefined : JSON.parse(text.toString()))
-    } catch {
-      done(new AppError('invalid', 'malformed_json'))
-    }
-  })
-}
-
-function addRoute(server: FastifyInstance, app: App, operation: AnyOperation): void {
+function addRoute(
+  server: FastifyInstance,
+  app: App,
+  operation: AnyOperation,
+  compression: Compression,
+): void {
   server.route({
     method: operation.method,
     url: API_PREFIX + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     config: { operation: operation.id },
-    handler: (request, reply) => answerOperation(app, operation, request, reply),
+    handler: (request, reply) => answerOperation({ app, compression }, operation, request, reply),
   })
 }
 
@@ -182,7 +190,7 @@ function addRoute(server: FastifyInstance, app: App, operation: AnyOperation): v
  * @throws AppError refusals, such as those of `invoke`
  */
 async function answerOperation(
-  app: App,
+  { app, compression }: { readonly app: App; readonly compression: Compression },
   operation: AnyOperation,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -206,7 +214,11 @@ async function answerOperation(
   })
   if (isReplay) reply.header('idempotent-replayed', 'true')
   const stored = storedAnswer(operation, output)
-  const tag = stored === undefined ? operation.etag?.(output) : stored.tag
+  const plainTag = stored === undefined ? operation.etag?.(output) : stored.tag
+  const isDocument = isPublicDocument(operation)
+  if (isDocument) reply.header('vary', 'accept-language, accept-encoding')
+  const isCompressed = isDocument && acceptsGzip(request.headers['accept-encoding'])
+  const tag = isCompressed && plainTag !== undefined ? compressedTag(plainTag) : plainTag
   if (tag !== undefined) {
     reply.header('etag', tag)
     if (operation.method === 'GET' && matchesTag(request.headers['if-none-match'], tag)) {
@@ -219,7 +231,9 @@ async function answerOperation(
   const text = stored === undefined ? textOf(operation, output) : stored.text
   reply.code(status)
   if (text === undefined) return reply.send()
-  return reply.type('application/json; charset=utf-8').send(text)
+  reply.type('application/json; charset=utf-8')
+  if (!isCompressed || tag === undefined) return reply.send(text)
+  return reply.header('content-encoding', 'gzip').send(await compression(tag, text))
 }
 
 /** An output as JSON text; undefined if the operation has no output. */

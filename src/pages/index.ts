@@ -52,6 +52,8 @@ export async function registerPages(
     referrerPolicy: { policy: 'no-referrer' },
     crossOriginEmbedderPolicy: false,
     xFrameOptions: { action: 'deny' },
+    // Only this host: its other names and those below it belong to the operator's other services.
+    strictTransportSecurity: { includeSubDomains: false },
   })
   // Every page counts, also an unknown one. Files of the layout are the same for everybody and cost nothing.
   server.addHook('onRequest', async (request) => {
