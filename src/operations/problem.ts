@@ -1,7 +1,12 @@
 /** The problem document of an error, in a language. */
 import { withUsdPrice } from '#src/billing/price-text.ts'
 import { checkedKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
-import { type AppError, type ErrorCode, retryAfterOf } from '#src/kernel/errors.ts'
+import {
+  type AppError,
+  type ErrorCode,
+  FIELD_ERRORS_MAX,
+  retryAfterOf,
+} from '#src/kernel/errors.ts'
 import { statusOfErrorCode } from '#src/kernel/problems.ts'
 
 /** An error for its problem body. */
@@ -18,8 +23,13 @@ export interface ProblemView {
     | undefined
 }
 
+/** Maximum length of a pointer. Names are the caller's, and one long name may stand in the pointer of every error. */
+const POINTER_MAX = 200
+
 /**
- * Problem body in the reader's language.
+ * Problem body in the reader's language. Lists at most `FIELD_ERRORS_MAX` errors; a pointer that is too long ends in an
+ * ellipsis.
+ *
  * @see RFC 9457
  */
 export function problemBody(t: Translate, publicUrl: string, problem: ProblemView) {
@@ -34,13 +44,19 @@ export function problemBody(t: Translate, publicUrl: string, problem: ProblemVie
     requestId,
     ...members,
     ...(errors && {
-      errors: errors.map((field) => ({
-        pointer: field.pointer,
+      errors: errors.slice(0, FIELD_ERRORS_MAX).map((field) => ({
+        pointer: shortPointer(field.pointer),
         code: field.code,
         detail: t(checkedKey(`errors:field.${field.code}`), field.values),
       })),
     }),
   }
+}
+
+function shortPointer(pointer: string): string {
+  if (pointer.length <= POINTER_MAX) return pointer
+  // Half a character would not be text.
+  return `${pointer.slice(0, POINTER_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
 /** A refusal in one or two sentences: the problem and the remedy; for invalid input, the first error. */
