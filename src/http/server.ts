@@ -28,7 +28,7 @@ import { requireOneHost } from './host-line.ts'
 import { limitKeyOf, writeRateHeaders } from './limits.ts'
 import { answerMalformed } from './malformed.ts'
 import { registerMcp } from './mcp/index.ts'
-import { collectMethods } from './methods.ts'
+import { collectMethods, PARAMETER_LENGTH_MAX } from './methods.ts'
 import { cutSlowBodies } from './slow-bodies.ts'
 import { cutSlowReaders } from './slow-readers.ts'
 
@@ -90,6 +90,7 @@ export function createServer(
     requestTimeout: times.dataRequestMs,
     connectionTimeout: times.stillMs,
     trustProxy: trustedProxies(options.trustProxy),
+    routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
     genReqId: ({ headers }) => {
       const clientId = headers['x-request-id']
       return typeof clientId === 'string' && REQUEST_ID.test(clientId) ? clientId : randomUUID()
@@ -123,24 +124,27 @@ export function createServer(
     // A request target in absolute form can name any server, so one resource would have many URLs.
     if (!request.url.startsWith('/')) done(new AppError('not_found', 'not_found'))
     // Checked before the body is read, because an unknown path accepts no body.
-    else if (request.is404) done(refusalOfUnknown(request, reply))
-    else done()
+    else done(refusalOfUnknown(request, reply))
   })
   acceptJson(server)
   server.setErrorHandler((error, request, reply) => answerError(app, error, request, reply))
   server.setNotFoundHandler((request, reply) => {
-    throw refusalOfUnknown(request, reply)
+    throw refusalOfUnknown(request, reply) ?? new AppError('not_found', 'not_found')
   })
   addRoutes(server, app, options.upstreams)
   return server
 }
 
-/** Refusals of requests that match no route: another method of a path, or an unknown path. */
+/** Refusals of requests that match no route of their path: another method, or an unknown path; undefined for others. */
 function createRefusals(server: FastifyInstance) {
-  const methodsAt = collectMethods(server)
-  return (request: FastifyRequest, reply: FastifyReply): AppError => {
-    const allow = methodsAt(request.url.split('?')[0] ?? '')
-    if (allow.length === 0) return new AppError('not_found', 'not_found')
+  const methods = collectMethods(server)
+  return (request: FastifyRequest, reply: FastifyReply): AppError | undefined => {
+    if (!request.is404 && !methods.isShadowed(request)) return undefined
+    const allow = methods.of(request.url.split('?')[0] ?? '')
+    // A path that has the method, and still no route, has a part that no route takes.
+    if (allow.length === 0 || allow.includes(request.method === 'HEAD' ? 'GET' : request.method)) {
+      return new AppError('not_found', 'not_found')
+    }
     reply.header('allow', allow.join(', '))
     return new AppError('method_not_allowed', 'method_not_allowed')
   }

@@ -108,6 +108,43 @@ describe('a method that no route has', () => {
     }
   })
 
+  test.each([
+    ['GET', '/api/x402/watches/backtest', 'POST'],
+    ['PATCH', '/api/x402/watches/backtest', 'POST'],
+    ['DELETE', '/api/x402/watches/backtest?x=1', 'POST'],
+    ['DELETE', '/api/x402/watches/%62acktest', 'POST'],
+    ['QUERY', '/api/x402/watches/backtest', 'POST'],
+    ['PATCH', '/api/x402/recipients/telegram-link', 'POST'],
+    ['DELETE', '/api/x402/recipients/telegram-link', 'POST'],
+    ['DELETE', '/api/x402/alerts/export', 'GET'],
+    ['POST', '/api/x402/subscriptions/quote', 'GET'],
+  ])('is not allowed by the routes of other paths: %s %s', async (method, url, allow) => {
+    const answer = await service.server.inject({ method: method as 'PUT', url })
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, allow])
+  })
+
+  test.each([
+    `/api/x402/watches/${'1'.repeat(101)}`,
+    `/api/x402/topup/0x${'0'.repeat(120)}`,
+    `/api/x402/channels/${'%41'.repeat(101)}`,
+    `/a/${'a'.repeat(101)}`,
+    `/a/${'a'.repeat(101)}/evidence`,
+    `/providers/${'a'.repeat(5000)}`,
+    `/providers/${'a'.repeat(101)}/badge.svg`,
+    `/docs/watches/${'a'.repeat(101)}/x`,
+  ])('is not found with any method on a path that is too long: %s', async (url) => {
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']) {
+      const answer = await service.server.inject({ method: method as 'GET', url })
+      expect([method, answer.statusCode, answer.headers.allow]).toEqual([method, 404, undefined])
+    }
+  })
+
+  test('is not allowed on a path with a parameter of the greatest length', async () => {
+    const url = `/api/x402/channels/${'%41'.repeat(100)}`
+    const answer = await service.server.inject({ method: 'POST', url })
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'PUT, DELETE'])
+  })
+
   test('is not found on an unknown path', async () => {
     for (const path of ['/api/x402/nowhere', '/nowhere', '/data/unknown']) {
       const { statusCode } = await service.server.inject({ method: 'QUERY' as 'PUT', url: path })
