@@ -34,9 +34,9 @@ import { cutSlowReaders } from './slow-readers.ts'
 
 /** Timeouts of the server in milliseconds, after which a connection is closed. */
 export interface ServerTimes {
-  /** Timeout for receiving a whole request. */
+  /** Timeout for receiving the headers of a request, and then for its body. */
   readonly requestMs: number
-  /** Timeout for receiving a request to `/data`, whose body is streamed. */
+  /** Timeout for receiving a whole request to `/data`, whose body is streamed. */
   readonly dataRequestMs: number
   /** Timeout of a connection without traffic, as when a client does not read its answer. */
   readonly stillMs: number
@@ -59,6 +59,8 @@ const TIMES: ServerTimes = {
 }
 /** Minimum speed of reading an answer. A bad mobile connection is several times as fast. */
 const READ_BYTES_PER_SECOND = 2048
+/** Number of times that a slow request line or header is looked for in its time. */
+const CHECKS = 10
 const BODY_BYTES_MAX = 65_536
 /** Text format of Prometheus. */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
@@ -85,9 +87,13 @@ export function createServer(
   const server = Fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
-    // `requireOneHost` answers with a problem.
-    http: { requireHostHeader: false },
-    requestTimeout: times.dataRequestMs,
+    http: {
+      // `requireOneHost` answers with a problem.
+      requireHostHeader: false,
+      requestTimeout: times.dataRequestMs,
+      headersTimeout: times.requestMs,
+      connectionsCheckingInterval: Math.max(1, times.requestMs / CHECKS),
+    },
     connectionTimeout: times.stillMs,
     trustProxy: trustedProxies(options.trustProxy),
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
