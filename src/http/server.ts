@@ -84,30 +84,7 @@ export function createServer(
   },
 ): FastifyInstance {
   const times = options.times ?? TIMES
-  const server = Fastify({
-    logger: false,
-    bodyLimit: BODY_BYTES_MAX,
-    http: {
-      // `requireOneHost` answers with a problem.
-      requireHostHeader: false,
-      requestTimeout: times.dataRequestMs,
-      headersTimeout: times.requestMs,
-      connectionsCheckingInterval: Math.max(1, times.requestMs / CHECKS),
-    },
-    connectionTimeout: times.stillMs,
-    trustProxy: trustedProxies(options.trustProxy),
-    routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
-    genReqId: ({ headers }) => {
-      const clientId = headers['x-request-id']
-      return typeof clientId === 'string' && REQUEST_ID.test(clientId) ? clientId : randomUUID()
-    },
-    // Malformed URLs, for which no route is looked up and no hook runs.
-    frameworkErrors: (error, request, reply) => {
-      setCommonHeaders(request, reply)
-      answerError(app, error, request, reply)
-    },
-    clientErrorHandler: answerMalformed,
-  })
+  const server = openServer(app, times, options.trustProxy)
   addClientNetwork(server, app.log)
   countAnswers(server, app)
   const refusalOfUnknown = createRefusals(server)
@@ -139,6 +116,38 @@ export function createServer(
   })
   addRoutes(server, app, options.upstreams)
   return server
+}
+
+/** Creates the server without hooks and routes. */
+function openServer(
+  app: App,
+  times: ServerTimes,
+  trustProxy: number | readonly string[],
+): FastifyInstance {
+  return Fastify({
+    logger: false,
+    bodyLimit: BODY_BYTES_MAX,
+    http: {
+      // `requireOneHost` answers with a problem.
+      requireHostHeader: false,
+      requestTimeout: times.dataRequestMs,
+      headersTimeout: times.requestMs,
+      connectionsCheckingInterval: Math.max(1, times.requestMs / CHECKS),
+    },
+    connectionTimeout: times.stillMs,
+    trustProxy: trustedProxies(trustProxy),
+    routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
+    genReqId: ({ headers }) => {
+      const clientId = headers['x-request-id']
+      return typeof clientId === 'string' && REQUEST_ID.test(clientId) ? clientId : randomUUID()
+    },
+    // Malformed URLs, for which no route is looked up and no hook runs.
+    frameworkErrors: (error, request, reply) => {
+      setCommonHeaders(request, reply)
+      answerError(app, error, request, reply)
+    },
+    clientErrorHandler: answerMalformed,
+  })
 }
 
 /** Refusals of requests that match no route of their path: another method, or an unknown path; undefined for others. */
