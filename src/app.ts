@@ -206,7 +206,8 @@ export function createApp(
   const checkClock = () => hostClockAheadMs({ db: jobsDb, clock: hostClock })
   const app: JobApp = {
     db,
-    replica: replica && createReplica({ db: replica.db, clock, log }),
+    replica:
+      replica && createReplica({ db: replica.db, clock, log, count: meters.countListReading }),
     clock,
     log,
     meters,

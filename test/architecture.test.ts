@@ -43,10 +43,15 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
 }
 
 /**
- * The only files whose SQL reads the clock of the database: `db/clock.ts` for everybody, and two whose rows
- * processes with different clocks compare.
+ * The only files whose SQL reads the clock of the database: `db/clock.ts` for everybody, two whose rows
+ * processes with different clocks compare, and the age of a standby's rows.
  */
-const DATABASE_CLOCK = ['src/channels/pace-store.ts', 'src/db/clock.ts', 'src/db/slices.ts']
+const DATABASE_CLOCK = [
+  'src/channels/pace-store.ts',
+  'src/db/clock.ts',
+  'src/db/replica.ts',
+  'src/db/slices.ts',
+]
 /** The clock of the database; `now()` of JavaScript is a method here. */
 const SQL_CLOCK =
   /(?<![.\w])now\(\)|\b(?:clock|statement|transaction)_timestamp\b|\bcurrent_(?:time|date)|\blocaltime|\bdefaultNow\b/i

@@ -1,6 +1,9 @@
 /** Value of a cell; null for an empty cell. */
 export type CsvCell = string | number | null
 
+/** Start of a file. Without it, spreadsheets read the file in the encoding of the machine. */
+export const BYTE_ORDER_MARK = '\uFEFF'
+
 /** Start of a cell that spreadsheets would execute as a formula. */
 const FORMULA = /^[=+\-@\t\r]/
 

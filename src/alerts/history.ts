@@ -10,7 +10,7 @@ import { PAGE_LIMIT_DEFAULT, type Page } from '#src/kernel/pagination.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { getSettings } from '#src/recipients/settings.ts'
-import { type CsvCell, csvLine } from './csv.ts'
+import { BYTE_ORDER_MARK, type CsvCell, csvLine } from './csv.ts'
 import {
   type BoundedCount,
   countAlertParts,
@@ -160,7 +160,7 @@ export async function* exportAlerts(
   filter: AlertFilter,
 ): AsyncGenerator<string> {
   const reader = await getSettings(deps, caller)
-  yield csvLine(COLUMNS)
+  yield BYTE_ORDER_MARK + csvLine(COLUMNS)
   let after: store.AlertCursor | undefined
   do {
     const part = await listAlertPart(deps.db, caller.wallet, filter, after, EXPORTED_AT_ONCE)

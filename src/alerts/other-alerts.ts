@@ -9,7 +9,7 @@ import type { ReadDeps } from './history.ts'
 import { messageStates } from './message-state.ts'
 import { outageSeconds, readOutages } from './outage-times.ts'
 import { listAlertPart } from './part-store.ts'
-import { renderRecordedAlert } from './recorded-alert.ts'
+import { renderListedAlert } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type * as store from './store.ts'
 
@@ -113,7 +113,7 @@ export async function describeOthers(
   const outages = await readOutages(deps.db, shown)
   return shown.flatMap((row): OtherAlert[] => {
     try {
-      const message = renderRecordedAlert(deps, row, reader)
+      const message = renderListedAlert(deps, row, reader)
       const state = states.get(row.id) ?? {}
       const outage = outages.get(row.id) ?? { from: row.firedAt, to: null }
       return [{ message, state, startedAt: outage.from, recoveredAfter: outageSeconds(outage) }]

@@ -12,7 +12,7 @@ import type { ReadDeps } from './history.ts'
 import { messageStates } from './message-state.ts'
 import { type AlertsTogether, describeOthers, type OtherAlert } from './other-alerts.ts'
 import { type OutageTimes, readOutages } from './outage-times.ts'
-import { recordedFromRow, renderRecordedAlert } from './recorded-alert.ts'
+import { recordedFromRow, renderListedAlert } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type { AlertRow } from './store.ts'
 
@@ -117,7 +117,7 @@ function partOf(deps: ReadDeps, row: AlertRow, reader: Reader): readonly ShownPa
       data,
       ...reader,
       ...(startedAt !== undefined && { startedAt }),
-      message: renderRecordedAlert(deps, row, reader),
+      message: renderListedAlert(deps, row, reader),
     }
     return [{ alertId, envelope }]
   } catch {

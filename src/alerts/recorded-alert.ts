@@ -1,13 +1,21 @@
 /** Rendering of recorded alerts. */
 import { z } from 'zod'
 import type { EnvelopeMessage } from '#src/channels/envelope.ts'
+import { titleOnChain } from '#src/kernel/chains.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject } from '#src/kernel/units.ts'
+import { recoveryRoleOf } from '#src/watches/events.ts'
 import { alertUrl } from './alert-urls.ts'
 import type { OpenAlert } from './episodes.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { type AlertNote, type Reader, type Renderable, renderMessage } from './render.ts'
+import {
+  type AlertNote,
+  type Reader,
+  type Renderable,
+  renderMessage,
+  renderTitle,
+} from './render.ts'
 import type { AlertRow } from './store.ts'
 
 /** A recorded alert. */
@@ -66,6 +74,33 @@ export function renderRecordedAlert(
   const about = toRenderable(deps, shown, watch, { recipientId, notes })
   const { locale, timezone } = reader
   return renderMessage(about, { locale, timezone })
+}
+
+/**
+ * The message of an alert in a list, which shows its title: without text and values, which cost most of the rendering.
+ */
+export function renderListedAlert(
+  deps: { readonly box: SecretBox; readonly publicUrl: string },
+  row: AlertRow,
+  reader: Reader,
+): EnvelopeMessage {
+  const alert = recordedFromRow(row)
+  const shown = { ...alert, data: dataFor(reader, alert.data) }
+  const { alertId, event, severity, firedAt } = alert
+  return {
+    alertId,
+    watchId: row.watchId,
+    watchLabel: row.watchLabel,
+    event,
+    severity,
+    title: titleOnChain(renderTitle(shown, reader)),
+    body: '',
+    fields: [],
+    link: alertUrl(deps, { alertId, recipientId: null }),
+    firedAt: firedAt.toISOString(),
+    test: false,
+    ...recoveryRoleOf(event),
+  }
 }
 
 /** Converts an `OpenAlert` to a `RecordedAlert`. */

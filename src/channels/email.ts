@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { isMailbox } from '#src/kernel/mailbox.ts'
 import {
   type Channel,
   type ChannelDefinition,
@@ -24,13 +25,7 @@ const THREAD_MAX = 20
 /** Maximum time for which an e-mail waits for a connection; then it goes back to the outbox. */
 const PATIENCE_MS = 20_000
 
-/** A mailbox. It cannot contain line breaks or header names. */
-const EmailDestination = z.strictObject({
-  address: z
-    .string()
-    .max(254)
-    .regex(/^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}]+$/u),
-})
+const EmailDestination = z.strictObject({ address: z.string().refine(isMailbox) })
 type EmailDestination = z.output<typeof EmailDestination>
 
 /** Dependencies of e-mails. */

@@ -9,9 +9,14 @@ describe('checkUserUrl', () => {
     'https://1.1.1.1/hook',
     'https://[2606:4700:4700::1111]:8443/hook',
     'https://bücher.example/hook',
+    `https://${'a'.repeat(63)}.example.org/hook`,
   ])('takes %s', (url) => expect(checkUserUrl(url, false)).toBeUndefined())
 
   test.each([
+    `https://${'a'.repeat(64)}.example.org/`,
+    `https://${'ü'.repeat(63)}.example.org/`,
+    `https://${'a.'.repeat(126)}org/`,
+    'https://example..org/',
     'http://example.org/hook',
     'ftp://example.org/',
     'javascript:alert(1)',

@@ -10,6 +10,7 @@
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { Agent, buildConnector, errors } from 'undici'
+import { isHostLength } from '#src/kernel/mailbox.ts'
 import { DeliveryError } from './define.ts'
 import { exchange, type SafeAnswer } from './http-exchange.ts'
 import { isPublicAddress } from './public-address.ts'
@@ -145,9 +146,10 @@ function guardedLookup({ nameServers, onResolved }: LookupOptions): LookupFuncti
 
 function isAllowed(url: URL, allowPrivate: boolean): boolean {
   if (url.hostname === '' || url.username !== '' || url.password !== '') return false
+  const host = bareHost(url.hostname)
+  if (isIP(host) === 0 && !isHostLength(host.replace(/\.$/, ''))) return false
   if (allowPrivate) return /^https?:$/.test(url.protocol)
   if (url.protocol !== 'https:' || !PORTS.includes(url.port)) return false
-  const host = bareHost(url.hostname)
   return isIP(host) === 0 ? isPublicName(host) : isPublicAddress(host)
 }
 

@@ -40,6 +40,8 @@ describe('a request to an upstream', () => {
 describe('an answer of an upstream', () => {
   const place = { upstream: 'http://10.0.0.7:9000/api/v1', prefix: '/data/ftso-analytics' }
 
+  const POLICY = { 'content-security-policy': ["sandbox; default-src 'none'"] }
+
   test('carries its own headers', () => {
     const headers = {
       'content-type': 'application/json',
@@ -50,7 +52,19 @@ describe('an answer of an upstream', () => {
       'www-authenticate': 'Basic',
       link: ['<a>', '<b>'],
     }
-    expect(headersForClient(headers, place)).toEqual(headers)
+    expect(headersForClient(headers, place)).toEqual({ ...headers, ...POLICY })
+  })
+
+  test.each([
+    [[], ["sandbox; default-src 'none'"]],
+    ["default-src 'self'", ["default-src 'self'", "sandbox; default-src 'none'"]],
+    [
+      ["a 'b'", "frame-ancestors 'none'"],
+      ["a 'b'", "frame-ancestors 'none'", "sandbox; default-src 'none'"],
+    ],
+  ])('has our policy beside its own: %j', (own, sent) => {
+    const headers = { 'content-security-policy': own, location: '/x' }
+    expect(headersForClient(headers, place)['content-security-policy']).toEqual(sent)
   })
 
   test.each([
@@ -70,12 +84,12 @@ describe('an answer of an upstream', () => {
     'x-content-type-options',
     'clear-site-data',
   ])('does not carry %s', (name) => {
-    expect(headersForClient({ [name]: 'x' }, place)).toEqual({})
+    expect(headersForClient({ [name]: 'x' }, place)).toEqual(POLICY)
   })
 
   test('does not forward headers named in Connection', () => {
     const headers = { connection: 'close, X-Internal', 'x-internal': '1', 'x-other': '2' }
-    expect(headersForClient(headers, place)).toEqual({ 'x-other': '2' })
+    expect(headersForClient(headers, place)).toEqual({ 'x-other': '2', ...POLICY })
   })
 
   test.each([
@@ -88,12 +102,12 @@ describe('an answer of an upstream', () => {
     ['https://flare.network/', 'https://flare.network/'],
     ['http://[', 'http://['],
   ])('has the location %s rewritten to %s', (location, expected) => {
-    expect(headersForClient({ location }, place)).toEqual({ location: expected })
+    expect(headersForClient({ location }, place)).toMatchObject({ location: expected })
   })
 
   test('has its location rewritten also if the upstream’s URL has no path', () => {
     const bare = { upstream: 'http://10.0.0.7:9000', prefix: '/data/ftso-analytics' }
-    expect(headersForClient({ location: '/feeds' }, bare)).toEqual({
+    expect(headersForClient({ location: '/feeds' }, bare)).toMatchObject({
       location: '/data/ftso-analytics/feeds',
     })
   })

@@ -20,6 +20,8 @@ const HOP_BY_HOP = [
   'upgrade',
 ]
 
+const POLICY = 'content-security-policy'
+
 /** Headers between the client and this service: identity, payment, route. */
 const FROM_CLIENT_ONLY = new Set([
   ...HOP_BY_HOP,
@@ -43,6 +45,7 @@ const FROM_US_ONLY = new Set([
   'payment-response',
   'ratelimit',
   'ratelimit-policy',
+  'service-worker-allowed',
   'set-cookie',
   'strict-transport-security',
   'x-content-type-options',
@@ -52,6 +55,12 @@ const FROM_US_ONLY = new Set([
   'x-payment-response',
   'x-request-id',
 ])
+
+/**
+ * Policy of every answer below `/data`: a document of an upstream runs nothing, and is of no origin. Otherwise it would
+ * be of the origin in which people sign and pay.
+ */
+export const DATA_POLICY = "sandbox; default-src 'none'"
 
 /** Whether a header of an answer is never taken from the upstream: only Fastify or this service may set it. */
 export function isReservedForService(name: string): boolean {
@@ -75,7 +84,8 @@ export function headersForUpstream(
 }
 
 /**
- * Headers of an upstream's answer for the client. Redirects to the upstream are rewritten to this service.
+ * Headers of an upstream's answer for the client. Redirects to the upstream are rewritten to this service. `DATA_POLICY`
+ * is added to the upstream's own policies: browsers enforce all of them, so a stricter one stays in force.
  */
 export function headersForClient(
   headers: Headers,
@@ -85,7 +95,8 @@ export function headersForClient(
   const passed = Object.entries(headers).filter(
     ([name]) => !FROM_US_ONLY.has(name) && !named.has(name) && !name.startsWith('access-control-'),
   )
-  const { location, ...rest } = defined(passed)
+  const { location, [POLICY]: own = [], ...others } = defined(passed)
+  const rest = { ...others, [POLICY]: [...[own].flat(), DATA_POLICY] }
   if (typeof location !== 'string') return rest
   return { ...rest, location: locationForClient(location, upstream, prefix) }
 }

@@ -9,7 +9,12 @@ import { Agent, type Dispatcher, errors } from 'undici'
 import { RESOURCES, type ResourceId, resourcePath } from '#src/billing/price-list.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
-import { headersForClient, headersForUpstream, isReservedForService } from './data-headers.ts'
+import {
+  DATA_POLICY,
+  headersForClient,
+  headersForUpstream,
+  isReservedForService,
+} from './data-headers.ts'
 import { createMeter, type Meter } from './meter.ts'
 
 /** Base URL of each configured resource, without a trailing slash. */
@@ -39,7 +44,8 @@ export async function registerData(
   server.addHook('onClose', () => agent.destroy())
   // Bodies of any type and length are passed on unparsed.
   server.removeAllContentTypeParsers()
-  server.addHook('onRequest', async ({ url }) => {
+  server.addHook('onRequest', async ({ url }, reply) => {
+    reply.header('content-security-policy', DATA_POLICY)
     if (!isPlainPath(url)) throw new AppError('not_found', 'not_found')
   })
   const meter = createMeter(server, app)
@@ -133,6 +139,7 @@ function dispatcherOf(agent: Agent): Undici {
 /** The used parts of a reply, of any kind of server. */
 interface Reply {
   getHeaders(): object
+  header(name: string, value: string): unknown
   removeHeader(name: string): unknown
   send(payload: unknown): unknown
 }
@@ -141,6 +148,7 @@ interface Reply {
 function refuse(reply: Reply, cause?: Error): void {
   for (const name of Object.keys(reply.getHeaders()))
     if (!isReservedForService(name)) reply.removeHeader(name)
+  reply.header('content-security-policy', DATA_POLICY)
   const details = { retryAfterSeconds: RETRY_AFTER_SECONDS }
   reply.send(new AppError('upstream', 'dependency_unavailable', details, { cause }))
 }

@@ -27,6 +27,8 @@ export function answerError(
   return reply
     .code(ERROR_STATUS[problem.kind])
     .header('content-language', locale)
+    .header('vary', 'accept-language')
+    .header('cache-control', 'no-store')
     .type('application/problem+json; charset=utf-8')
     .send(JSON.stringify(body))
 }

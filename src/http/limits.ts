@@ -1,11 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '#src/kernel/caller.ts'
-import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import { RATE_CLASSES, type RateCount } from '#src/operations/limits.ts'
 
 /** Key of a request's rate limit: its token, or the client's network if there is no token. */
 export function limitKeyOf(request: FastifyRequest, caller: Caller | undefined): string {
-  return caller?.tokenId === undefined ? clientNetworkOf(request.ip) : `token ${caller.tokenId}`
+  return caller?.tokenId === undefined ? request.clientNetwork : `token ${caller.tokenId}`
 }
 
 /**

@@ -15,15 +15,19 @@ export function answerMalformed(error: ParseError, socket: Socket): void {
   socket.end(rawProblem(statusOf(error.code)), () => socket.destroy())
 }
 
+/** A problem document that contains only the status, as text. */
+export function problemOfStatus(status: number): string {
+  return JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status] ?? '', status })
+}
+
 /**
  * A complete answer for a connection that is closed afterwards: a problem document that contains only the
  * status.
  */
 export function rawProblem(status: number, headers: readonly string[] = []): string {
-  const title = STATUS_CODES[status] ?? ''
-  const body = JSON.stringify({ type: 'about:blank', title, status })
+  const body = problemOfStatus(status)
   return [
-    `HTTP/1.1 ${status} ${title}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Content-Type: application/problem+json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'X-Content-Type-Options: nosniff',

@@ -10,7 +10,6 @@ import {
 import { nextUtcDay } from '#src/billing/metering/rules.ts'
 import { getPayerFunds } from '#src/billing/metering/service.ts'
 import { FREE_TIER_DAILY_CALLS, type ResourceId } from '#src/billing/price-list.ts'
-import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
@@ -94,16 +93,16 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
   }
 }
 
-function payerOf({ headers, ip }: FastifyRequest): Payer {
+function payerOf({ headers, clientNetwork }: FastifyRequest): Payer {
   const { authorization } = headers
   return authorization === undefined
-    ? { kind: 'network', network: clientNetworkOf(ip) }
+    ? { kind: 'network', network: clientNetwork }
     : { kind: 'token', hash: hashOfToken(bearerToken(authorization)) }
 }
 
-async function payerFundsOf(app: App, { headers, ip }: FastifyRequest): Promise<PayerFunds> {
-  const caller = await authenticate(app, headers.authorization)
-  return getPayerFunds(app, caller ?? { network: clientNetworkOf(ip) })
+async function payerFundsOf(app: App, request: FastifyRequest): Promise<PayerFunds> {
+  const caller = await authenticate(app, request.headers.authorization)
+  return getPayerFunds(app, caller ?? { network: request.clientNetwork })
 }
 
 /** Sets the headers with a call's charge and the payer's funds after it. */

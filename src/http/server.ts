@@ -13,23 +13,33 @@ import { invoke } from '#src/operations/invoke.ts'
 import { API_PREFIX } from '#src/operations/openapi.ts'
 import { accepts } from './accept.ts'
 import { authenticate, refuseTokenInQuery } from './authenticate.ts'
+import { acceptJson } from './bodies.ts'
+import { addClientNetwork, trustedProxies } from './client.ts'
 import { closePromptly } from './closing.ts'
+import {
+  acceptsGzip,
+  type Compression,
+  compressedTag,
+  createCompression,
+  isPublicDocument,
+} from './compression.ts'
 import { limitConnections } from './connections.ts'
 import { allowPages, answerPreflight } from './cross-origin.ts'
 import { registerData, type Upstreams } from './data.ts'
 import { answerError } from './errors.ts'
+import { requireOneHost } from './host-line.ts'
 import { limitKeyOf, writeRateHeaders } from './limits.ts'
 import { answerMalformed } from './malformed.ts'
 import { registerMcp } from './mcp/index.ts'
-import { collectMethods } from './methods.ts'
+import { collectMethods, PARAMETER_LENGTH_MAX } from './methods.ts'
 import { cutSlowBodies } from './slow-bodies.ts'
 import { cutSlowReaders } from './slow-readers.ts'
 
 /** Timeouts of the server in milliseconds, after which a connection is closed. */
 export interface ServerTimes {
-  /** Timeout for receiving a whole request. */
+  /** Timeout for receiving the headers of a request, and then for its body. */
   readonly requestMs: number
-  /** Timeout for receiving a request to `/data`, whose body is streamed. */
+  /** Timeout for receiving a whole request to `/data`, whose body is streamed. */
   readonly dataRequestMs: number
   /** Timeout of a connection without traffic, as when a client does not read its answer. */
   readonly stillMs: number
@@ -52,6 +62,8 @@ const TIMES: ServerTimes = {
 }
 /** Minimum speed of reading an answer. A bad mobile connection is several times as fast. */
 const READ_BYTES_PER_SECOND = 2048
+/** Number of times that a slow request line or header is looked for in its time. */
+const CHECKS = 10
 const BODY_BYTES_MAX = 65_536
 /** Text format of Prometheus. */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
@@ -75,12 +87,60 @@ export function createServer(
   },
 ): FastifyInstance {
   const times = options.times ?? TIMES
-  const server = Fastify({
+  const server = openServer(app, times, options.trustProxy)
+  addClientNetwork(server, app.log)
+  countAnswers(server, app)
+  const refusalOfUnknown = createRefusals(server)
+  closePromptly(server)
+  cutSlowBodies(server, times.requestMs)
+  cutSlowReaders(server, {
+    graceMs: times.readMs,
+    bytesPerSecond: options.readBytesPerSecond ?? READ_BYTES_PER_SECOND,
+  })
+  if (options.connectionsPerAddress !== undefined)
+    limitConnections(server, options.connectionsPerAddress)
+  // Hooks of every request take a callback, because a promise for each would cost more than the work of the
+  // hook.
+  server.addHook('onRequest', (request, reply, done) => {
+    setCommonHeaders(request, reply)
+    done()
+  })
+  requireOneHost(server)
+  server.addHook('onRequest', (request, reply, done) => {
+    // A request target in absolute form can name any server, so one resource would have many URLs.
+    if (!request.url.startsWith('/')) done(new AppError('not_found', 'not_found'))
+    // Checked before the body is read, because an unknown path accepts no body.
+    else if (answerPreflight(request, reply)) return
+    else done(refusalOfUnknown(request, reply))
+  })
+  acceptJson(server)
+  server.setErrorHandler((error, request, reply) => answerError(app, error, request, reply))
+  server.setNotFoundHandler((request, reply) => {
+    throw refusalOfUnknown(request, reply) ?? unknownPath(request)
+  })
+  addRoutes(server, app, options.upstreams)
+  return server
+}
+
+/** Creates the server without hooks and routes. */
+function openServer(
+  app: App,
+  times: ServerTimes,
+  trustProxy: number | readonly string[],
+): FastifyInstance {
+  return Fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: times.dataRequestMs,
+    http: {
+      // `requireOneHost` answers with a problem.
+      requireHostHeader: false,
+      requestTimeout: times.dataRequestMs,
+      headersTimeout: times.requestMs,
+      connectionsCheckingInterval: Math.max(1, times.requestMs / CHECKS),
+    },
     connectionTimeout: times.stillMs,
-    trustProxy: trusted(options.trustProxy),
+    trustProxy: trustedProxies(trustProxy),
+    routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
     genReqId: ({ headers }) => {
       const clientId = headers['x-request-id']
       return typeof clientId === 'string' && REQUEST_ID.test(clientId) ? clientId : randomUUID()
@@ -92,42 +152,19 @@ export function createServer(
     },
     clientErrorHandler: answerMalformed,
   })
-  countAnswers(server, app)
-  const refusalOfUnknown = createRefusals(server)
-  closePromptly(server)
-  cutSlowBodies(server, times.requestMs)
-  cutSlowReaders(server, {
-    graceMs: times.readMs,
-    bytesPerSecond: options.readBytesPerSecond ?? READ_BYTES_PER_SECOND,
-  })
-  if (options.connectionsPerAddress !== undefined)
-    limitConnections(server, options.connectionsPerAddress)
-  acceptJson(server)
-  // Hooks of every request take a callback, because a promise for each would cost more than the work of the
-  // hook.
-  server.addHook('onRequest', (request, reply, done) => {
-    setCommonHeaders(request, reply)
-    // A request target in absolute form can name any server, so one resource would have many URLs.
-    if (!request.url.startsWith('/')) done(new AppError('not_found', 'not_found'))
-    // Checked before the body is read, because an unknown path accepts no body.
-    else if (answerPreflight(request, reply)) return
-    else if (request.is404) done(refusalOfUnknown(request, reply))
-    else done()
-  })
-  server.setErrorHandler((error, request, reply) => answerError(app, error, request, reply))
-  server.setNotFoundHandler((request, reply) => {
-    throw refusalOfUnknown(request, reply)
-  })
-  addRoutes(server, app, options.upstreams)
-  return server
 }
 
-/** Refusals of requests that match no route: another method of a path, or an unknown path. */
+/** Refusals of requests that match no route of their path: another method, or an unknown path; undefined for others. */
 function createRefusals(server: FastifyInstance) {
-  const methodsAt = collectMethods(server)
-  return (request: FastifyRequest, reply: FastifyReply): AppError => {
-    const allow = methodsAt(request.url.split('?')[0] ?? '')
+  const methods = collectMethods(server)
+  return (request: FastifyRequest, reply: FastifyReply): AppError | undefined => {
+    if (!request.is404 && !methods.isShadowed(request)) return undefined
+    const allow = methods.of(request.url.split('?')[0] ?? '')
+    // A path that has the method, and still no route, has a part that no route takes.
     if (allow.length === 0) return unknownPath(request)
+    if (allow.includes(request.method === 'HEAD' ? 'GET' : request.method)) {
+      return new AppError('not_found', 'not_found')
+    }
     reply.header('allow', allow.join(', '))
     return new AppError('method_not_allowed', 'method_not_allowed')
   }
@@ -146,7 +183,8 @@ function unknownPath({ method, url }: FastifyRequest): AppError {
 
 /** Adds the operations, the front door of agents and the metered calls. */
 function addRoutes(server: FastifyInstance, app: App, upstreams: Upstreams): void {
-  for (const operation of REGISTRY) addRoute(server, app, operation)
+  const compression = createCompression(app.clock)
+  for (const operation of REGISTRY) addRoute(server, app, operation, compression)
   registerMcp(server, app)
   server.register(registerData, { app, upstreams })
 }
@@ -168,32 +206,17 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   allowPages(request, reply)
 }
 
-/** Trusted proxies: a number of hops, or addresses. */
-function trusted(proxies: number | readonly string[]) {
-  return typeof proxies === 'number'
-    ? (_address: string, hop: number) => hop < proxies
-    : [...proxies]
-}
-
-/** Accepts JSON bodies for every operation; an empty body is undefined. */
-function acceptJson(server: FastifyInstance): void {
-  server.removeAllContentTypeParsers()
-  const parseAs = { parseAs: 'string' } as const
-  server.addContentTypeParser('application/json', parseAs, (_request, text, done) => {
-    try {
-      done(null, text.length === 0 ? undefined : JSON.parse(text.toString()))
-    } catch {
-      done(new AppError('invalid', 'malformed_json'))
-    }
-  })
-}
-
-function addRoute(server: FastifyInstance, app: App, operation: AnyOperation): void {
+function addRoute(
+  server: FastifyInstance,
+  app: App,
+  operation: AnyOperation,
+  compression: Compression,
+): void {
   server.route({
     method: operation.method,
     url: API_PREFIX + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     config: { operation: operation.id },
-    handler: (request, reply) => answerOperation(app, operation, request, reply),
+    handler: (request, reply) => answerOperation({ app, compression }, operation, request, reply),
   })
 }
 
@@ -203,7 +226,7 @@ function addRoute(server: FastifyInstance, app: App, operation: AnyOperation): v
  * @throws AppError refusals, such as those of `invoke`
  */
 async function answerOperation(
-  app: App,
+  { app, compression }: { readonly app: App; readonly compression: Compression },
   operation: AnyOperation,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -228,7 +251,11 @@ async function answerOperation(
   })
   if (isReplay) reply.header('idempotent-replayed', 'true')
   const stored = storedAnswer(operation, output)
-  const tag = stored === undefined ? operation.etag?.(output) : stored.tag
+  const plainTag = stored === undefined ? operation.etag?.(output) : stored.tag
+  const isDocument = isPublicDocument(operation)
+  if (isDocument) reply.header('vary', 'accept-language, accept-encoding')
+  const isCompressed = isDocument && acceptsGzip(request.headers['accept-encoding'])
+  const tag = isCompressed && plainTag !== undefined ? compressedTag(plainTag) : plainTag
   if (tag !== undefined) {
     reply.header('etag', tag)
     if (operation.method === 'GET' && matchesTag(request.headers['if-none-match'], tag)) {
@@ -241,7 +268,9 @@ async function answerOperation(
   const text = stored === undefined ? textOf(operation, output) : stored.text
   reply.code(status)
   if (text === undefined) return reply.send()
-  return reply.type('application/json; charset=utf-8').send(text)
+  reply.type('application/json; charset=utf-8')
+  if (!isCompressed || tag === undefined) return reply.send(text)
+  return reply.header('content-encoding', 'gzip').send(await compression(tag, text))
 }
 
 /** An output as JSON text; undefined if the operation has no output. */

@@ -42,6 +42,9 @@ export interface FieldError {
   readonly values?: Readonly<Record<string, string | number>>
 }
 
+/** Maximum number of errors that are reported for one input, so that an answer is not much larger than its request. */
+export const FIELD_ERRORS_MAX = 20
+
 export interface ErrorDetails {
   readonly errors?: readonly FieldError[]
   readonly retryAfterSeconds?: number

@@ -1,10 +1,8 @@
-import type { FieldError } from './errors.ts'
+import { FIELD_ERRORS_MAX, type FieldError } from './errors.ts'
 import { escapePointer } from './json-pointer.ts'
 
 /** Maximum nesting of a JSON input; the outermost object or array is level 1. */
 export const INPUT_DEPTH_MAX = 32
-/** Maximum number of errors that are reported for one input. */
-const PROBLEMS_MAX = 20
 
 /**
  * Finds errors of a decoded JSON input that no schema checks: values nested deeper than `INPUT_DEPTH_MAX`, and text
@@ -15,11 +13,11 @@ const PROBLEMS_MAX = 20
 export function inputErrors(value: unknown): readonly FieldError[] {
   const errors: FieldError[] = []
   visit(value, '', 1, errors)
-  return errors.slice(0, PROBLEMS_MAX)
+  return errors.slice(0, FIELD_ERRORS_MAX)
 }
 
 function visit(value: unknown, pointer: string, depth: number, errors: FieldError[]): void {
-  if (errors.length >= PROBLEMS_MAX) return
+  if (errors.length >= FIELD_ERRORS_MAX) return
   if (typeof value === 'string') checkText(value, pointer, errors)
   if (typeof value !== 'object' || value === null) return
   if (depth > INPUT_DEPTH_MAX) {
@@ -27,7 +25,7 @@ function visit(value: unknown, pointer: string, depth: number, errors: FieldErro
     return
   }
   for (const [key, inner] of Object.entries(value)) {
-    if (errors.length >= PROBLEMS_MAX) return
+    if (errors.length >= FIELD_ERRORS_MAX) return
     checkText(key, pointer, errors)
     visit(inner, `${pointer}/${escapePointer(key).toWellFormed()}`, depth + 1, errors)
   }

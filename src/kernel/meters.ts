@@ -38,6 +38,8 @@ export interface Meters {
   head(): ChainHead | undefined
   /** Counts an HTTP request of the public port, with its duration. */
   countHttpRequest(operation: string, statusCode: number, seconds: number): void
+  /** Counts a list that was read from the copy of the database, or from the database itself although there is a copy. */
+  countListReading(source: 'replica' | 'primary'): void
   /** Counts a wait for a connection of a pool of the database. */
   countPoolWait(pool: string, seconds: number): void
   /**
@@ -77,6 +79,11 @@ export function createMeters(): Meters {
     WAIT_SECONDS,
     'pool',
   )
+  const listReadings = counter(
+    'watchdog_list_readings_total',
+    'Lists of alerts, by the server that they were read from, with DATABASE_READ_URL.',
+    'source',
+  )
   const countJobRun = meterOfJobs(counter, histogram, registers)
   const sentSeconds = histogram(
     'watchdog_alert_to_sent_seconds',
@@ -106,6 +113,7 @@ export function createMeters(): Meters {
       requests.inc({ operation, status: `${Math.floor(statusCode / 100)}xx` })
       requestSeconds.observe({ operation }, seconds)
     },
+    countListReading: (source) => listReadings.inc({ source }),
     countPoolWait: (pool, seconds) => waits.observe({ pool }, seconds),
     countJobRun,
     countSentAlert: (channel, seconds) => sentSeconds.observe({ channel }, Math.max(0, seconds)),

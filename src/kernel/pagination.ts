@@ -42,6 +42,11 @@ export interface PageQuery {
   readonly cursor?: string | undefined
 }
 
+/** Maximum number of rows of the page that a query asks for. */
+export function pageRows({ limit = PAGE_LIMIT_DEFAULT }: PageQuery): number {
+  return limit
+}
+
 /** Schema of one page of a list. */
 export function pageSchema<Row extends z.ZodType>(row: Row) {
   return z.object({

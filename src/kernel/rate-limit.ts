@@ -10,17 +10,19 @@ export interface RequestCount {
 }
 
 /**
- * Counts one request of a key, and returns the count even if it exceeds the limit, where `limiter.consume` would
+ * Counts a request of a key, `weight` times, and returns the count even if it exceeds the limit, where `limiter.consume` would
  * reject.
  */
 export async function countRequest(
   limiter: RateLimiterAbstract,
   key: string,
+  weight = 1,
 ): Promise<RequestCount> {
-  const { consumedPoints, msBeforeNext } = await limiter.consume(key).catch((reason: unknown) => {
+  const counted = limiter.consume(key, weight).catch((reason: unknown) => {
     if (reason instanceof RateLimiterRes) return reason
     throw reason
   })
+  const { consumedPoints, msBeforeNext } = await counted
   return { requests: consumedPoints, leftMs: msBeforeNext }
 }
 

@@ -4,6 +4,8 @@ import type { Clock } from './clock.ts'
 export interface SharedCache<Key, Value> {
   /** @throws the errors of `read`, for every waiting caller; errors are not cached */
   get(key: Key, read: () => Promise<Value>): Promise<Value>
+  /** Drops the values of these keys. A read in progress is not cached either. */
+  drop(isDropped: (key: Key) => boolean): void
 }
 
 /**
@@ -38,6 +40,9 @@ export function createSharedCache<Key, Value>(
         },
       )
       return entry.value
+    },
+    drop(isDropped) {
+      for (const key of [...kept.keys()].filter(isDropped)) kept.delete(key)
     },
   }
 }

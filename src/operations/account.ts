@@ -6,6 +6,7 @@ import {
 } from '#src/billing/account/model.ts'
 import * as account from '#src/billing/account/service.ts'
 import * as overview from '#src/billing/overview.ts'
+import { pageRows } from '#src/kernel/pagination.ts'
 import { summarizeTerms } from './change-summaries.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
 
@@ -17,6 +18,7 @@ export const getAccount = defineOperation({
   rate: 'read',
   status: 200,
   query: AccountQuery,
+  rows: pageRows,
   output: CreditAccount,
   handle: ({ app, caller, query }) => overview.getAccount(app, caller, query),
 })

@@ -14,7 +14,7 @@ import {
 } from '#src/alerts/model.ts'
 import { listTokens } from '#src/auth/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
-import { IdParam } from '#src/kernel/pagination.ts'
+import { IdParam, pageRows } from '#src/kernel/pagination.ts'
 import { readDeletionBound, summarizeAlertsDeletion } from './alerts-summary.ts'
 import { summarizeAcknowledgement } from './change-summaries.ts'
 import { type AnyOperation, type App, defineOperation } from './define.ts'
@@ -30,6 +30,7 @@ export const listAlerts = defineOperation({
   readsReplica: true,
   query: AlertQuery,
   output: AlertPage,
+  rows: pageRows,
   handle: ({ app, caller, query }) => alerts.listAlerts(app, caller, query),
 })
 

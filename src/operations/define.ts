@@ -134,6 +134,8 @@ export interface Operation<Params, Query, Body, Output, S extends Access, Prepar
   readonly readsReplica?: true
   /** Rate limit per caller; counted if the front door gives a key. */
   readonly rate?: RateClass
+  /** Maximum number of rows that a call renders, by which it counts for its wallet; none by default. */
+  rows?(query: Query): number
   /** Rate limit per wallet and target at all front doors, counted once the target is known to exist. */
   readonly targetRate?: {
     readonly rate: RateClass

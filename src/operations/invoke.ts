@@ -9,7 +9,7 @@ import { toValidationError } from '#src/kernel/validation.ts'
 import { type Answer, statusOf } from './answer.ts'
 import type { Access, AnyOperation, App, OperationWith, RowBound } from './define.ts'
 import { runOnce } from './idempotency.ts'
-import type { RateCount } from './limits.ts'
+import { type RateCount, weightOfRows } from './limits.ts'
 
 /** Encoded input from a front door. */
 export interface RawInput {
@@ -155,6 +155,10 @@ async function admit(
   const { rate, targetRate } = operation
   if (rate !== undefined && limitKey !== undefined) {
     await app.limits.admit(rate, limitKey, reportCount)
+    if (caller !== undefined && 'wallet' in caller) {
+      const weight = weightOfRows(operation.rows?.(checked.query))
+      await app.limits.admitWallet(rate, caller.wallet, weight, reportCount)
+    }
   }
   if (targetRate !== undefined && caller !== undefined && 'wallet' in caller) {
     const { params, body } = checked

@@ -4,6 +4,7 @@ import { deleteInBatches } from '#src/db/delete-in-batches.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { HOUR_MS, HOUR_SECONDS } from '#src/kernel/durations.ts'
 import { countRequest, type RequestCount, tooManyRequests } from '#src/kernel/rate-limit.ts'
+import type { Address } from '#src/kernel/units.ts'
 import { deleteCounts } from './limits-store.ts'
 import { createRateCounts } from './rate-counts.ts'
 
@@ -24,11 +25,25 @@ export const RATE_CLASSES = {
   quote: { requests: 10, seconds: MINUTE_SECONDS },
   status: { requests: 120, seconds: MINUTE_SECONDS },
   act: { requests: 60, seconds: MINUTE_SECONDS },
+  page: { requests: 600, seconds: MINUTE_SECONDS },
 } as const satisfies Readonly<
   Record<string, { readonly requests: number; readonly seconds: number }>
 >
 
 export type RateClass = keyof typeof RATE_CLASSES
+
+/**
+ * A wallet with all its tokens may send this many times the requests of one token. There a request counts by its weight,
+ * so that no wallet takes a whole core.
+ */
+const WALLET_TIMES = 3
+/** Number of rows that take about as much time as the rest of a request. */
+const ROWS_PER_WEIGHT = 25
+
+/** Weight of a request that may answer with this many rows: 1 below 25, 3 with 50, 5 with 100. */
+export function weightOfRows(rows = 0): number {
+  return 1 + Math.floor(rows / ROWS_PER_WEIGHT)
+}
 
 /** State of a counter after a request. */
 export interface RateCount {
@@ -52,6 +67,18 @@ export interface RequestLimits {
    * @throws AppError rate_limited `rate_limited`; database errors, for classes that all processes share
    */
   admit(rate: RateClass, key: string, report?: (count: RateCount) => void): Promise<void>
+  /**
+   * Counts a request of a class for a wallet, over all its tokens and in this process only. The count is reported only
+   * if the request is refused, because the caller's own count is the published one.
+   *
+   * @throws AppError rate_limited `rate_limited`
+   */
+  admitWallet(
+    rate: RateClass,
+    wallet: Address,
+    weight: number,
+    report?: (count: RateCount) => void,
+  ): Promise<void>
   /** Subtracts a successful request from the count of its class, for classes that count only failures. */
   takeBack(rate: RateClass, key: string, report?: (count: RateCount) => void): Promise<void>
 }
@@ -93,6 +120,13 @@ export function createLimits({ db }: { readonly db: Db }, scale = 1): RequestLim
           : await shared.add(shareKey)
       report?.(reported(rate, count, most))
       if (count.requests > most) throw tooManyRequests(count)
+    },
+    async admitWallet(rate, wallet, weight, report) {
+      const most = RATE_CLASSES[rate].requests * scale * WALLET_TIMES
+      const count = await countRequest(memoryOf(rate), `wallet ${wallet}`, weight)
+      if (count.requests <= most) return
+      report?.(reported(rate, count, most))
+      throw tooManyRequests(count)
     },
     async takeBack(rate, key, report) {
       // A request in progress counts as a failure until it succeeds, so concurrent guesses are limited,

@@ -109,6 +109,7 @@ export const renewLinkedTopup = defineLinkOperation({
 export const getLinkedAlert = defineLinkOperation({
   id: 'getLinkedAlert',
   scope: 'link:alert',
+  rate: 'public',
   query: z.strictObject({ locale: z.enum(LOCALES).exactOptional() }),
   handle: async ({ app, caller: { code }, query }) => {
     const page = await readLinkedAlertPage(app, code, query.locale)

@@ -5,6 +5,7 @@ import {
   type AppError,
   type ErrorCode,
   type ErrorDetails,
+  FIELD_ERRORS_MAX,
   retryAfterOf,
 } from '#src/kernel/errors.ts'
 import { statusOfErrorCode } from '#src/kernel/problems.ts'
@@ -25,13 +26,13 @@ export interface ProblemView {
     | undefined
 }
 
-/** Maximum number of errors that a problem lists. */
-const ERRORS_MAX = 20
-/** Maximum length of a pointer; a longer one is cut, so that an answer does not repeat what was sent. */
-const POINTER_LENGTH_MAX = 200
+/** Maximum length of a pointer. Names are the caller's, and one long name may stand in the pointer of every error. */
+const POINTER_MAX = 200
 
 /**
- * Problem body in the reader's language. It is bounded, however many errors the input has.
+ * Problem body in the reader's language. Lists at most `FIELD_ERRORS_MAX` errors; a pointer that is too long ends in an
+ * ellipsis.
+ *
  * @see RFC 9457
  */
 export function problemBody(t: Translate, publicUrl: string, problem: ProblemView) {
@@ -46,13 +47,19 @@ export function problemBody(t: Translate, publicUrl: string, problem: ProblemVie
     requestId,
     ...members,
     ...(errors && {
-      errors: errors.slice(0, ERRORS_MAX).map((field) => ({
-        pointer: field.pointer.slice(0, POINTER_LENGTH_MAX).toWellFormed(),
+      errors: errors.slice(0, FIELD_ERRORS_MAX).map((field) => ({
+        pointer: shortPointer(field.pointer),
         code: field.code,
         detail: t(checkedKey(`errors:field.${field.code}`), field.values),
       })),
     }),
   }
+}
+
+function shortPointer(pointer: string): string {
+  if (pointer.length <= POINTER_MAX) return pointer
+  // Half a character would not be text.
+  return `${pointer.slice(0, POINTER_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
 /** A refusal in one or two sentences: the problem and the remedy; for invalid input, the first error. */

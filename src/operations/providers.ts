@@ -11,6 +11,7 @@ export const getProviderFsp = defineOperation({
   status: 200,
   query: ProviderQuery,
   output: ProviderView,
+  rows: ({ rounds }) => rounds,
   handle: ({ app, query }) => getProviderView(app, query),
 })
 

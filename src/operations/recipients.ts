@@ -3,7 +3,7 @@ import { sendTest } from '#src/alerts/test-send.ts'
 import { TestResult } from '#src/delivery/model.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { IdParam, pageQueryFields, pageSchema } from '#src/kernel/pagination.ts'
+import { IdParam, pageQueryFields, pageRows, pageSchema } from '#src/kernel/pagination.ts'
 import {
   NewRecipient,
   Recipient,
@@ -27,6 +27,7 @@ export const listRecipients = defineOperation({
   rate: 'read',
   status: 200,
   query: z.strictObject(pageQueryFields),
+  rows: pageRows,
   output: RecipientList,
   handle: ({ app, caller, query }) => recipients.listRecipients(app, caller, query),
 })

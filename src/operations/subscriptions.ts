@@ -10,6 +10,7 @@ import {
   Trial,
 } from '#src/billing/subscriptions/model.ts'
 import * as subscriptions from '#src/billing/subscriptions/service.ts'
+import { pageRows } from '#src/kernel/pagination.ts'
 import { linkedAccounts } from '#src/recipients/linked-accounts.ts'
 import { summarizeTrial } from './change-summaries.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
@@ -23,6 +24,7 @@ export const listSubscriptions = defineOperation({
   rate: 'read',
   status: 200,
   query: SubscriptionQuery,
+  rows: pageRows,
   output: SubscriptionList,
   handle: ({ app, caller, query }) =>
     subscriptions.listSubscriptions({ ...app, linkedAccounts }, caller, query),

@@ -3,7 +3,7 @@ import { Backtest, toBacktest } from '#src/alerts/backtest.ts'
 import { deleteWatchAndCloseAlerts } from '#src/alerts/deletions.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { IdParam, pageQueryFields, pageSchema } from '#src/kernel/pagination.ts'
+import { IdParam, pageQueryFields, pageRows, pageSchema } from '#src/kernel/pagination.ts'
 import { readNotified } from '#src/recipients/notified.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { getSettings } from '#src/recipients/settings.ts'
@@ -24,6 +24,7 @@ export const listWatches = defineOperation({
   rate: 'read',
   status: 200,
   query: z.strictObject(pageQueryFields),
+  rows: pageRows,
   output: WatchList,
   handle: async ({ app, caller, query }) => {
     const page = await watches.listWatches(app, caller, query)

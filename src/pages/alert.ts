@@ -1,12 +1,25 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '#src/kernel/errors.ts'
 import { isLocale } from '#src/kernel/locale.ts'
+import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import type { App } from '#src/operations/define.ts'
 import { actOnLinkedAlert, getLinkedAlert } from '#src/operations/links.ts'
 import { alertFormOf, alertPageData } from './alert-view.ts'
 import { formOf } from './form.ts'
-import { queryParametersOf, sendPage } from './layout.ts'
+import {
+  type Page,
+  queryParametersOf,
+  type RenderedPage,
+  renderingKey,
+  renderPage,
+  sendPage,
+  sendRendered,
+} from './layout.ts'
 import { askerByLink, type LinkRoute } from './link.ts'
+
+/** Time for which a page is kept, so that many readers of one link cost what one does; its own script asks every 15 s. */
+const KEPT_MS = 2000
+const KEPT_MAX = 200
 
 /**
  * `/a/<code>`: one alert with all its data, for holders of the link. GET changes nothing; a personal link
@@ -18,17 +31,24 @@ export function alertPage(server: FastifyInstance, app: App): void {
     const { lang } = queryParametersOf(request)
     return ask(request, getLinkedAlert, { query: isLocale(lang) ? { locale: lang } : {} })
   }
+  const kept = createSharedCache<string, RenderedPage>(app.clock, {
+    max: KEPT_MAX,
+    freshMs: () => KEPT_MS,
+  })
   server.get<LinkRoute>('/a/:code', async (request, reply) => {
-    const linkedAlert = await read(request)
-    if (linkedAlert.page === undefined) return sendGone(app, request, reply, linkedAlert)
-    const { page, provider } = linkedAlert
-    const now = app.clock.now()
-    return sendPage(app, request, reply, {
-      view: 'alert',
-      isUncached: true,
-      locale: page.locale,
-      data: (t) => alertPageData(app, t, { page, provider, now }),
+    const page = await kept.get(renderingKey(request), async () => {
+      const linkedAlert = await read(request)
+      if (linkedAlert.page === undefined) return renderPage(app, request, gone(linkedAlert))
+      const { page, provider } = linkedAlert
+      const now = app.clock.now()
+      return renderPage(app, request, {
+        view: 'alert',
+        isUncached: true,
+        locale: page.locale,
+        data: (t) => alertPageData(app, t, { page, provider, now }),
+      })
     })
+    return sendRendered(request, reply, page)
   })
   server.post<LinkRoute>('/a/:code', async (request, reply) => {
     try {
@@ -37,23 +57,23 @@ export function alertPage(server: FastifyInstance, app: App): void {
       if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
       const linkedAlert = await read(request)
       // The watch or alert was deleted meanwhile. If the alert still has a page, that page is shown again.
-      if (linkedAlert.page === undefined) return sendGone(app, request, reply, linkedAlert)
+      if (linkedAlert.page === undefined) {
+        return sendPage(app, request, reply, gone(linkedAlert))
+      }
     }
+    // The action may have changed the pages of other alerts of the wallet, too.
+    kept.drop(() => true)
     return reply.redirect(request.url, 303)
   })
 }
 
-function sendGone(
-  app: App,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { isDeleted }: { readonly isDeleted: boolean },
-): FastifyReply {
+/** The page of a link without an alert. */
+function gone({ isDeleted }: { readonly isDeleted: boolean }): Page {
   const why = isDeleted ? 'deleted' : 'gone'
-  return sendPage(app, request, reply, {
+  return {
     view: 'notice',
     status: 404,
     isUncached: true,
     data: (t) => ({ title: t(`pages:alert.${why}.title`), text: t(`pages:alert.${why}.text`) }),
-  })
+  }
 }

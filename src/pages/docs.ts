@@ -29,6 +29,7 @@ interface DocsPage {
   /** Section of the docs; undefined for the search page. */
   readonly part: DocsPart | undefined
   readonly view: string
+  readonly parameters?: readonly string[]
   data(t: Translate): { readonly title: string } & Readonly<Record<string, unknown>>
 }
 
@@ -137,6 +138,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
     return sendDocs(app, request, reply, {
       part: undefined,
       view: 'docs-search',
+      parameters: ['q'],
       data: (t) => {
         const results = searchDocs(app, t, query)
         const count = t('pages:docs.search.count', { count: results.length })
@@ -186,10 +188,11 @@ function sendDocs(
   app: App,
   request: FastifyRequest,
   reply: FastifyReply,
-  { part, view, data }: DocsPage,
+  { part, view, parameters, data }: DocsPage,
 ): FastifyReply {
   const page: Page = {
     view: 'docs-frame',
+    ...(parameters !== undefined && { parameters }),
     data: (t) => ({
       ...data(t),
       inner: `./${view}`,

@@ -1,11 +1,12 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { recentExample } from '#src/alerts/example.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { formatNumber, formatPercent, formatTime } from '#src/i18n/format.ts'
 import { checkedKey, type Translate } from '#src/i18n/translate.ts'
-import { clientNetworkOf } from '#src/kernel/client-network.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
+import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { lookUp } from '#src/operations/look-ups.ts'
@@ -14,27 +15,50 @@ import type { LookUpAnswer } from '#src/watches/look-up.ts'
 import { BALANCE_EXAMPLE } from '#src/watches/types/balance-example.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { botUrl } from './bot-url.ts'
-import { choicesOf, localeOf, queryParametersOf, sendPage, zoneOf } from './layout.ts'
+import {
+  choicesOf,
+  localeOf,
+  type Page,
+  queryParametersOf,
+  type RenderedPage,
+  renderingKey,
+  renderPage,
+  sendPage,
+  sendRendered,
+  zoneOf,
+} from './layout.ts'
 import { answerView, exampleCard } from './look-up-view.ts'
 import { priceCards } from './price-cards.ts'
 
 /** Maximum length of the box's text; a longer text is cut. */
 const INPUT_MAX = 200
+/** Time for which the page without an answer is kept, and the number of its languages and time zones. */
+const KEPT_MS = MINUTE_MS
+const KEPT_MAX = 100
 
 /**
  * `/`: a search box for an address or a provider, which needs no sign-in, an example of an alert, prices,
  * and links to start. `?q=`: the text of the box.
  */
 export function homePage(server: FastifyInstance, app: App): void {
+  const kept = createSharedCache<string, RenderedPage>(app.clock, {
+    max: KEPT_MAX,
+    freshMs: () => KEPT_MS,
+  })
   server.get('/', async (request, reply) => {
     const input = typedIn(request)
-    if (input === '') return sendHome(app, request, reply)
+    if (input === '') {
+      const page = await kept.get(renderingKey(request), async () =>
+        renderPage(app, request, await homeOf(app, request)),
+      )
+      return sendRendered(request, reply, page)
+    }
     const { output } = await invoke(app, lookUp, undefined, {
       query: { text: input },
       locale: localeOf(request),
-      limitKey: clientNetworkOf(request.ip),
+      limitKey: request.clientNetwork,
     })
-    return sendHome(app, request, reply, { input, answer: output })
+    return sendPage(app, request, reply, await homeOf(app, request, { input, answer: output }))
   })
 }
 
@@ -48,12 +72,11 @@ function typedIn(request: FastifyRequest): string {
     .toWellFormed()
 }
 
-async function sendHome(
+async function homeOf(
   app: App,
   request: FastifyRequest,
-  reply: FastifyReply,
   asked?: { readonly input: string; readonly answer: LookUpAnswer },
-): Promise<FastifyReply> {
+): Promise<Page> {
   const [assets, stats] = await Promise.all([
     app.billing.enabled ? app.paymentOptions.list() : [],
     readStats(app),
@@ -62,8 +85,9 @@ async function sendHome(
   const timezone = zoneOf(request)
   const choices = new URLSearchParams(choicesOf(request))
   const hrefOf = (text: string) => `/?${new URLSearchParams([['q', text], ...choices])}`
-  return sendPage(app, request, reply, {
+  return {
     view: 'home',
+    parameters: ['q'],
     // An answer is soon out of date, so it is not cached.
     isUncached: asked !== undefined,
     data: (t) => {
@@ -86,7 +110,7 @@ async function sendHome(
         stats: stats && statsLine(t, stats),
       }
     },
-  })
+  }
 }
 
 /**

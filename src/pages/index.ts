@@ -40,7 +40,8 @@ const PAGES = [
 
 /**
  * Registers the web front door: a Fastify plugin with every page, its styles and security headers. Other
- * routes of the server are unchanged.
+ * routes of the server are unchanged. All pages together have one limit for each network, beside those of the operations
+ * that they call.
  */
 export async function registerPages(
   server: FastifyInstance,
@@ -51,6 +52,14 @@ export async function registerPages(
     referrerPolicy: { policy: 'no-referrer' },
     crossOriginEmbedderPolicy: false,
     xFrameOptions: { action: 'deny' },
+    // Only this host: its other names and those below it belong to the operator's other services.
+    strictTransportSecurity: { includeSubDomains: false },
+  })
+  // Every page counts, also an unknown one. Files of the layout are the same for everybody and cost nothing.
+  server.addHook('onRequest', async (request) => {
+    if (!/^\/(?:assets|scripts)\//.test(request.url)) {
+      await app.limits.admit('page', request.clientNetwork)
+    }
   })
   await server.register(compress, { global: false, encodings: ['gzip'] })
   const maxAge = HOUR_MS

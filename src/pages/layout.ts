@@ -56,6 +56,14 @@ export interface Page {
    * without an ETag.
    */
   readonly freshSeconds?: number
+  /** Query parameters of the page, beside language and time zone, that its links to other languages keep. */
+  readonly parameters?: readonly string[]
+}
+
+/** A page as HTML, with what its headers say. */
+export type RenderedPage = Pick<Page, 'status' | 'isUncached' | 'freshSeconds'> & {
+  readonly html: string
+  readonly locale: Locale
 }
 
 /** Preview of a shared link to a page. */
@@ -102,6 +110,14 @@ export function choicesOf(request: FastifyRequest): string {
   return chosen.size === 0 ? '' : `?${chosen}`
 }
 
+/**
+ * What a page depends on besides its own data and `parameters`, as the key of a cache: path, language and time zone of a
+ * request.
+ */
+export function renderingKey(request: FastifyRequest): string {
+  return [pathOf(request), localeOf(request), choicesOf(request)].join(' ')
+}
+
 /** Answers with a page. */
 export function sendPage(
   app: App,
@@ -109,6 +125,11 @@ export function sendPage(
   reply: FastifyReply,
   page: Page,
 ): FastifyReply {
+  return sendRendered(request, reply, renderPage(app, request, page))
+}
+
+/** Renders a page for the path, the language and the time zone of a request. */
+export function renderPage(app: App, request: FastifyRequest, page: Page): RenderedPage {
   const locale = localeOf(request, page.locale)
   const t = translator(locale)
   const data = page.data(t)
@@ -124,7 +145,7 @@ export function sendPage(
       code,
       name: localeName(code),
       dir: directionOf(code),
-      href: hrefIn(request, code),
+      href: hrefIn(request, code, page.parameters),
       isCurrent: code === locale,
     })),
   }
@@ -138,7 +159,23 @@ export function sendPage(
     style: `/assets/style.css?v=${styleVersion}`,
     termsUrl: app.billing.enabled ? app.billing.terms.url : undefined,
   })
-  const { freshSeconds = PUBLIC_SECONDS } = page
+  const { status, isUncached, freshSeconds } = page
+  return {
+    html,
+    locale,
+    ...(status !== undefined && { status }),
+    ...(isUncached !== undefined && { isUncached }),
+    ...(freshSeconds !== undefined && { freshSeconds }),
+  }
+}
+
+/** Answers with a rendered page. */
+export function sendRendered(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: RenderedPage,
+): FastifyReply {
+  const { html, locale, freshSeconds = PUBLIC_SECONDS } = page
   reply
     .code(page.status ?? 200)
     .header('content-language', locale)
@@ -176,10 +213,17 @@ function linker(request: FastifyRequest): (path: string) => string {
   return (path) => `${path}${choices}`
 }
 
-/** Address of this page in another language. */
-function hrefIn(request: FastifyRequest, locale: Locale): string {
-  const { lang: _, ...others } = queryParametersOf(request)
-  return `${pathOf(request)}?${new URLSearchParams({ ...others, lang: locale })}`
+/** Address of this page in another language, with the time zone and the parameters of the page. */
+function hrefIn(
+  request: FastifyRequest,
+  locale: Locale,
+  parameters: readonly string[] = [],
+): string {
+  const { lang: _, ...choices } = Object.fromEntries(new URLSearchParams(choicesOf(request)))
+  const kept = Object.entries(queryParametersOf(request)).filter(([name]) =>
+    parameters.includes(name),
+  )
+  return `${pathOf(request)}?${new URLSearchParams({ ...Object.fromEntries(kept), ...choices, lang: locale })}`
 }
 
 /** Address of this page, with its query. */

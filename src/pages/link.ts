@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import type { LinkKind } from '#src/kernel/caller.ts'
-import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import type { App, OperationWith } from '#src/operations/define.ts'
 import { invoke, type RawInput } from '#src/operations/invoke.ts'
 import { localeOf } from './layout.ts'
@@ -24,7 +23,7 @@ export function askerByLink(app: App, link: LinkKind): AskByLink {
       app,
       operation,
       { link, code: request.params.code },
-      { ...raw, locale: localeOf(request), limitKey: clientNetworkOf(request.ip) },
+      { ...raw, locale: localeOf(request), limitKey: request.clientNetwork },
     )
     return output
   }

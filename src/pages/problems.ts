@@ -40,6 +40,7 @@ export function problemPages(server: FastifyInstance, app: App): void {
     const page = isErrorCode(code)
       ? ({
           view: 'problem',
+          parameters: ['ref'],
           data: (t: Translate) => problem(app, t, code, queryParametersOf(request).ref),
         } as const)
       : ({

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Address } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
@@ -71,7 +70,7 @@ async function answerOf(
   if (!address.success) return undefined
   const { output } = await invoke(app, lookUpAddress, undefined, {
     query: { address: address.data },
-    limitKey: clientNetworkOf(request.ip),
+    limitKey: request.clientNetwork,
   })
   return output
 }

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { formatNumber, formatPercent, shortAddress } from '#src/i18n/format.ts'
 import { type Translate, typed } from '#src/i18n/translate.ts'
-import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
@@ -26,11 +25,12 @@ export function providersPage(server: FastifyInstance, app: App): void {
     const choices = choicesOf(request)
     if (address.ok) return reply.redirect(`/providers/${address.value}${choices}`, 303)
     const { output } = await invoke(app, listEveryProvider, undefined, {
-      limitKey: clientNetworkOf(request.ip),
+      limitKey: request.clientNetwork,
     })
     const found = output.filter(({ name, provider }) => isMatch(input, name ?? provider))
     return sendPage(app, request, reply, {
       view: 'providers',
+      parameters: ['q'],
       freshSeconds: FRESH_SECONDS,
       data: (t) => ({
         title: t('pages:providers.title'),

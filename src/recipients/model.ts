@@ -13,6 +13,7 @@ import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { Label } from '#src/kernel/label.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { isMailbox, MAILBOX_LENGTH_MAX } from '#src/kernel/mailbox.ts'
 import { type Address, Id, Instant } from '#src/kernel/units.ts'
 
 /** Maximum number of named recipients of a wallet. */
@@ -31,8 +32,6 @@ export const CONFIRMATIONS_OF_WALLET_PER_DAY = 20
 export const REFUSAL_DAYS = 90
 /** Hours without a success, but with failures, after which a destination is switched off. */
 export const FAILING_HOURS_MAX = 120
-/** Maximum length of an address in SMTP (RFC 5321, 4.5.3.1.3, without the brackets). */
-const EMAIL_LENGTH_MAX = 254
 const URL_LENGTH_MAX = 2048
 
 const MinSeverity = z.enum(SEVERITIES)
@@ -61,19 +60,10 @@ export function isSilencedReason(statusReason: string | null): boolean {
   return SILENCED_REASONS.some((reason) => reason === statusReason)
 }
 
-/** A mailbox. It cannot contain characters that end a header line. */
 const EmailAddress = z
   .string()
-  .max(EMAIL_LENGTH_MAX)
-  .refine(
-    (text) =>
-      /^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}]+\.[^\s@<>()[\]\\,;:".\p{Cc}]{2,}$/u.test(
-        text,
-      ),
-    {
-      params: { code: 'email' },
-    },
-  )
+  .max(MAILBOX_LENGTH_MAX)
+  .refine(isMailbox, { params: { code: 'email' } })
   .meta({ format: 'email', examples: ['ops@example.org'] })
 
 const WebhookUrl = z

@@ -108,6 +108,43 @@ describe('a method that no route has', () => {
     }
   })
 
+  test.each([
+    ['GET', '/api/x402/watches/backtest', 'POST'],
+    ['PATCH', '/api/x402/watches/backtest', 'POST'],
+    ['DELETE', '/api/x402/watches/backtest?x=1', 'POST'],
+    ['DELETE', '/api/x402/watches/%62acktest', 'POST'],
+    ['QUERY', '/api/x402/watches/backtest', 'POST'],
+    ['PATCH', '/api/x402/recipients/telegram-link', 'POST'],
+    ['DELETE', '/api/x402/recipients/telegram-link', 'POST'],
+    ['DELETE', '/api/x402/alerts/export', 'GET'],
+    ['POST', '/api/x402/subscriptions/quote', 'GET'],
+  ])('is not allowed by the routes of other paths: %s %s', async (method, url, allow) => {
+    const answer = await service.server.inject({ method: method as 'PUT', url })
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, allow])
+  })
+
+  test.each([
+    `/api/x402/watches/${'1'.repeat(101)}`,
+    `/api/x402/topup/0x${'0'.repeat(120)}`,
+    `/api/x402/channels/${'%41'.repeat(101)}`,
+    `/a/${'a'.repeat(101)}`,
+    `/a/${'a'.repeat(101)}/evidence`,
+    `/providers/${'a'.repeat(5000)}`,
+    `/providers/${'a'.repeat(101)}/badge.svg`,
+    `/docs/watches/${'a'.repeat(101)}/x`,
+  ])('is not found with any method on a path that is too long: %s', async (url) => {
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']) {
+      const answer = await service.server.inject({ method: method as 'GET', url })
+      expect([method, answer.statusCode, answer.headers.allow]).toEqual([method, 404, undefined])
+    }
+  })
+
+  test('is not allowed on a path with a parameter of the greatest length', async () => {
+    const url = `/api/x402/channels/${'%41'.repeat(100)}`
+    const answer = await service.server.inject({ method: 'POST', url })
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'PUT, DELETE'])
+  })
+
   test('is not found on an unknown path', async () => {
     for (const path of ['/api/x402/nowhere', '/nowhere', '/data/unknown']) {
       const { statusCode } = await service.server.inject({ method: 'QUERY' as 'PUT', url: path })
@@ -142,6 +179,62 @@ describe('a refusal of the framework', () => {
       type: 'about:blank',
       title: 'Bad Request',
       status: 400,
+    })
+  })
+})
+
+describe('the host of a request', () => {
+  const get = (...lines: readonly string[]) =>
+    sendBytes([...lines, 'connection: close', '', ''].join('\r\n'))
+
+  test.each([
+    ['two lines', ['GET /docs HTTP/1.1', 'host: x', 'host: y']],
+    ['two equal lines', ['GET /api/x402/pricing HTTP/1.1', 'Host: x', 'hOST: x']],
+    ['two lines for an unknown path', ['GET /nowhere HTTP/1.1', 'host: x', 'host: y']],
+    ['two lines of HTTP/1.0', ['GET /docs HTTP/1.0', 'host: x', 'host: y']],
+    ['none', ['GET /docs HTTP/1.1']],
+  ])('is named once: %s are refused with a problem document', async (_what, lines) => {
+    const answer = await get(...lines)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(answer).toMatch(/^x-content-type-options: nosniff\r?$/im)
+    expect(answer).toMatch(/^content-type: application\/problem\+json/im)
+  })
+
+  test('may be left out in HTTP/1.0', async () => {
+    expect(await get('GET /docs HTTP/1.0')).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  test('is protected by HSTS alone, without the hosts below it', async () => {
+    const { headers } = await service.server.inject({ url: '/docs' })
+    expect(headers['strict-transport-security']).toBe('max-age=31536000')
+  })
+})
+
+test('an expectation that is unknown is refused with a problem document', async () => {
+  const answer = await sendHead('GET /docs HTTP/1.1', 'expect: the impossible')
+  expect(answer).toMatch(/^HTTP\/1\.1 417 /)
+  expect(answer).toMatch(/^content-type: application\/problem\+json/im)
+})
+
+describe('a problem document', () => {
+  test.each([
+    ['GET', '/api/x402/nowhere', 404],
+    ['PUT', '/api/x402/watches', 405],
+    ['GET', '/api/x402/watches', 401],
+    ['GET', '/api/x402/stats?x=1', 400],
+    ['GET', '/data/unknown', 404],
+    ['GET', '/api/x402/%zz', 404],
+  ])("is in the reader's language, and no cache keeps it: %s %s", async (method, url, status) => {
+    const { statusCode, headers } = await service.server.inject({
+      method: method as 'GET',
+      url,
+      headers: { 'accept-language': 'de' },
+    })
+    expect(statusCode).toBe(status)
+    expect(headers).toMatchObject({
+      'content-language': 'de',
+      vary: 'accept-language',
+      'cache-control': 'no-store',
     })
   })
 })

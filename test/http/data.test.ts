@@ -294,6 +294,32 @@ describe('bodies', () => {
   })
 })
 
+describe('every answer', () => {
+  const OURS = "sandbox; default-src 'none'"
+
+  test('runs nothing in the origin of this service, whatever the upstream says', async () => {
+    upstream.answer((_request, response) => {
+      response.writeHead(200, {
+        'content-type': 'text/html',
+        'content-security-policy': "frame-ancestors 'none'",
+      })
+      response.end('<script src="x.js"></script>')
+    })
+    const stricter = await send('/data/ftso-analytics/x')
+    expect(stricter.headers['content-security-policy']).toBe(`frame-ancestors 'none', ${OURS}`)
+    upstream.answer((_request, response) => response.writeHead(404).end('<h1>x</h1>'))
+    expect((await send('/data/ftso-analytics/x')).headers['content-security-policy']).toBe(OURS)
+    upstream.answer((_request, response) => response.writeHead(500).end())
+    expect((await send('/data/ftso-analytics/x')).headers['content-security-policy']).toBe(OURS)
+    const refused = await send('/data/ftso-analytics/x', { headers: { authorization: 'x' } })
+    expect(refused.status).toBe(401)
+    expect(refused.headers['content-security-policy']).toBe(OURS)
+    expect((await send('/data/ftso-analytics/%2e%2e/x')).headers).toMatchObject({
+      'content-security-policy': OURS,
+    })
+  })
+})
+
 describe('an upstream that fails', () => {
   const problem = (answer: Answer) => {
     expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8')

@@ -144,3 +144,66 @@ describe('an address', () => {
     expect((await alice.request('GET', `/provider-fsp?provider=${wallet}`)).status).not.toBe(400)
   })
 })
+
+describe('the answer to wrong input', () => {
+  const MANY = Array.from({ length: 1500 }, (_, n) => `unknown${n}`)
+  const LONG = 'k'.repeat(3000)
+  const HEAVY = '"~/\u{1F600}'.repeat(500)
+
+  /** Bytes of a request's body or query, and of its answer. */
+  async function sizes(method: string, path: string, body?: unknown) {
+    const { status, text } = await alice.request(
+      method,
+      path.replace('{id}', String(watchId)),
+      body,
+    )
+    expect(status).toBe(400)
+    const sent = body === undefined ? path : JSON.stringify(body)
+    return { sent: Buffer.byteLength(sent), got: Buffer.byteLength(text) }
+  }
+
+  test.each<[string, string, string, unknown]>([
+    [
+      'many unknown parameters',
+      'GET',
+      `/alerts?${MANY.map((name) => `${name}=1`).join('&')}`,
+      undefined,
+    ],
+    ['many tokens', 'GET', `/alerts?${MANY.map((name) => `${name}=fwd_x`).join('&')}`, undefined],
+    ['one parameter with a long name', 'GET', `/alerts?${LONG}=1`, undefined],
+    [
+      'a name of characters that are escaped',
+      'GET',
+      `/alerts?${encodeURIComponent(HEAVY)}=1`,
+      undefined,
+    ],
+    [
+      'many unknown properties',
+      'PATCH',
+      '/watches/{id}',
+      Object.fromEntries(MANY.map((name) => [name, 1])),
+    ],
+    [
+      'a long name around many errors',
+      'PATCH',
+      '/watches/{id}',
+      { [LONG]: { [LONG]: MANY.map(() => 'a\0b') } },
+    ],
+    ['many wrong items', 'DELETE', '/alerts', { ids: MANY.map(() => 'x') }],
+    ['a long wrong value', 'PATCH', '/watches/{id}', { minSeverity: LONG, status: HEAVY }],
+  ])('is not larger than twice the request: %s', async (_what, method, path, body) => {
+    const { sent, got } = await sizes(method, path, body)
+    expect(got).toBeLessThan(2 * sent)
+    expect(got).toBeLessThan(8000)
+  })
+
+  test('lists the first 20 errors, with the beginning of a long place', async () => {
+    const { body } = await alice.request('PATCH', `/watches/${watchId}`, {
+      [LONG]: 1,
+      ...Object.fromEntries(MANY.map((name) => [name, 1])),
+    })
+    expect(body.errors).toHaveLength(20)
+    expect(body.errors[0]).toMatchObject({ pointer: `/${'k'.repeat(198)}…`, code: 'unknown' })
+    expect(body.errors[1]).toMatchObject({ pointer: '/unknown0', code: 'unknown' })
+  })
+})

@@ -114,6 +114,36 @@ describe('rate limits', () => {
     expect(invented.at(-1)?.status).toBe(429)
   })
 
+  test('allow a token 600 lists of usual length a minute', async () => {
+    const reader = await signIn(service, 'alice', [], '192.0.2.18')
+    const answers = await times(601, () => reader.request('GET', '/watches'))
+    expect(answers.slice(0, 600).every(({ status }) => status === 200)).toBe(true)
+    expect(answers[600]).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
+  })
+
+  test('count all tokens of a wallet together, and there a read by the rows that it may answer with', async () => {
+    const tokens = await Promise.all(
+      [1, 2, 3].map(() => signIn(service, 'carol', ['write'], '192.0.2.19')),
+    )
+    // 1,800 a minute, of which a list of 250 takes 11.
+    const lists = Math.floor(1800 / 11)
+    for (let n = 0; n < lists; n += 1) {
+      expect((await tokens[n % 3]?.request('GET', '/alerts?limit=250'))?.status).toBe(200)
+    }
+    for (const token of tokens) {
+      const refused = await token.request('GET', '/alerts?limit=250')
+      expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
+      expect(refused.headers.ratelimit).toMatch(/^"read";r=0;t=\d+$/)
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    }
+    const provider = '/provider-fsp?rounds=100&provider=0x0000000000000000000000000000000000000001'
+    expect((await tokens[0]?.request('GET', provider))?.status).toBe(429)
+    // Writes are another class, and other wallets have their own counts.
+    expect((await tokens[1]?.request('DELETE', '/alerts?ids=1'))?.status).toBe(200)
+    const bob = await signIn(service, 'bob', [], '192.0.2.20')
+    expect((await bob.request('GET', '/alerts?limit=250')).status).toBe(200)
+  })
+
   test('allow 120 public reads a minute, per client', async () => {
     const from = '192.0.2.15'
     await times(120, () => request(service, 'GET', '/pricing', undefined, {}, from))

@@ -54,6 +54,18 @@ test('a request whose body does not arrive in time gets a 408, and its connectio
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 408/)
 })
 
+test.each([
+  ['request line', 'GET /doc'],
+  ['header', 'GET /docs HTTP/1.1\r\nhost: x\r\nx-slow: '],
+  ['header to /data', 'GET /data/ftso-analytics HTTP/1.1\r\nhost: x\r\nx-slow: '],
+])('a %s that does not arrive in time gets a 408, however steadily it trickles', async (_what, start) => {
+  const socket = await connected(serverWith({ requestMs: 50 }))
+  socket.write(start)
+  const trickle = setInterval(() => socket.write('x'), 10)
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 408/)
+  clearInterval(trickle)
+})
+
 test('a slow body to /data has a longer timeout of its own', async () => {
   const server = serverWith({ requestMs: 50 })
   server.post('/data/test', async () => 'whole')

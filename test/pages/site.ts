@@ -50,12 +50,17 @@ export async function openSite(over: Readonly<Record<string, string>> = {}) {
   async function ask(
     method: 'GET' | 'POST',
     path: string,
-    options: { readonly headers?: Record<string, string>; readonly body?: string } = {},
+    options: {
+      readonly headers?: Record<string, string>
+      readonly body?: string
+      readonly from?: string
+    } = {},
   ): Promise<Answer> {
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
     const response = await server.inject({
       method,
       url: path,
+      ...(options.from !== undefined && { remoteAddress: options.from }),
       headers: { ...(options.body !== undefined && form), ...options.headers },
       ...(options.body !== undefined && { payload: options.body }),
     })
@@ -80,8 +85,8 @@ export async function openSite(over: Readonly<Record<string, string>> = {}) {
   return {
     ...service,
     inbox,
-    get: (path: string, headers?: Record<string, string>) =>
-      ask('GET', path, headers === undefined ? {} : { headers }),
+    get: (path: string, headers: Record<string, string> = {}, from = '127.0.0.1') =>
+      ask('GET', path, { headers, from }),
     post: (path: string, body: string, headers: Record<string, string> = {}) =>
       ask('POST', path, { body, headers }),
     askedMailbox,
