@@ -267,7 +267,7 @@ describe('a running service', () => {
 
   test('exports the columns that the description shows', async () => {
     const { text } = await alice.request('GET', '/alerts/export')
-    expect(String(answerOf('exportAlerts')).split('\r\n')[0]).toBe(text.trimEnd())
+    expect(`\ufeff${String(answerOf('exportAlerts')).split('\r\n')[0]}`).toBe(text.trimEnd())
   })
 })
 
