@@ -175,7 +175,9 @@ export function createEndpoints({
 
   function mustCheck({ chain, checkedAtMs }: Endpoint): boolean {
     const trustedMs = chain === 'wrong' ? WRONG_CHECK_MS : CHECK_MS
-    return chain === 'unknown' || clock.now().getTime() - checkedAtMs >= trustedMs
+    const ageMs = clock.now().getTime() - checkedAtMs
+    // A clock that was set back says nothing about the age.
+    return chain === 'unknown' || ageMs < 0 || ageMs >= trustedMs
   }
 
   function isUsable(endpoint: Endpoint): boolean {
@@ -184,7 +186,10 @@ export function createEndpoints({
 
   async function checkChain(endpoint: Endpoint, client: RpcClient): Promise<void> {
     if (endpoint.chain === 'wrong') endpoint.checkedAtMs = clock.now().getTime()
-    const servedChainId = z.decode(Quantity, await client.request({ method: 'eth_chainId' }))
+    const ask = async () => z.decode(Quantity, await client.request({ method: 'eth_chainId' }))
+    const first = await ask()
+    // One wrong answer proves nothing.
+    const servedChainId = first === BigInt(chainId) ? first : await ask()
     // Several reads may check concurrently; only the first one logs a change.
     const before = endpoint.chain
     endpoint.checkedAtMs = clock.now().getTime()

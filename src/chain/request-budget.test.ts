@@ -121,6 +121,32 @@ test('the time that an endpoint states is waited', async () => {
   await waiting
 })
 
+test('a stated time of nothing does not shorten the pauses, and one answer states at most 15 seconds', async () => {
+  const eager = createRequestBudget()
+  for (let refusals = 0; refusals < 4; refusals += 1) {
+    const begun = eager.begin(NEVER, 0)
+    await vi.advanceTimersByTimeAsync(15_000)
+    await begun
+    eager.end('limited', 0)
+  }
+  expect(eager.pausedMs()).toBeGreaterThan(1000)
+  const patient = createRequestBudget()
+  await patient.begin(NEVER, 0)
+  patient.end('limited', 86_400_000)
+  expect(patient.pausedMs()).toBeLessThanOrEqual(15_000)
+})
+
+test('no refusal makes a set budget larger', async () => {
+  const budget = createRequestBudget(30)
+  for (const outcome of ['limited', 'limited', 'limited', 'answered'] as const) {
+    const begun = budget.begin(NEVER, 0)
+    await vi.advanceTimersByTimeAsync(15_000)
+    await begun
+    budget.end(outcome)
+  }
+  expect(budget.perMinute()).toBeLessThanOrEqual(30)
+})
+
 test('requests for the newest blocks go before open rounds, and those before the past', async () => {
   const budget = createRequestBudget(60)
   const order: Urgency[] = []

@@ -127,8 +127,11 @@ async function sendOnce<T>(url: string, connection: Connection, args: Request): 
   const askedAt = performance.now()
   const heard: Heard = { status: 200, retryAfterMs: undefined }
   const end = (outcome: RpcOutcome) => {
-    const isLimited = outcome === 'limited'
-    budget.end(isLimited || outcome === 'failed' ? outcome : 'answered', heard.retryAfterMs)
+    // Whoever states when to come back refuses for now, whatever the status.
+    const isLimited =
+      outcome === 'limited' || (outcome === 'refused' && heard.retryAfterMs !== undefined)
+    if (isLimited) budget.end('limited', heard.retryAfterMs)
+    else budget.end(outcome === 'failed' ? outcome : 'answered')
     meters?.countRpcRequest(hostOf(url), outcome, (performance.now() - askedAt) / 1000)
   }
   try {
@@ -249,6 +252,12 @@ function retryAfterMsOf(headers: Headers): number | undefined {
 /** Methods whose result is null while a node does not have the block. */
 const OF_A_BLOCK: readonly string[] = ['eth_getBlockByNumber', 'eth_getBlockReceipts']
 
+/** Methods that name a transaction, which may be of any block. */
+const OF_A_TRANSACTION: readonly string[] = [
+  'eth_getTransactionByHash',
+  'eth_getTransactionReceipt',
+]
+
 /** @throws NotYetError when the node has nothing of a block that another node has */
 function checkThere(args: Request, answer: unknown, newest: number): void {
   if (answer !== null || !OF_A_BLOCK.includes(args.method)) return
@@ -266,6 +275,7 @@ const PAST_DEPTH = 600
 /** The newest blocks are read before open rounds, and those before the past. */
 function urgencyOf(args: Request, newest: number): Urgency {
   const number = blockOf(args)
+  if (number === undefined && OF_A_TRANSACTION.includes(args.method)) return 1
   if (number === undefined || newest === 0) return 0
   const depth = newest - number
   if (depth <= ROUNDS_DEPTH) return 0

@@ -130,7 +130,10 @@ const EDGE_REFUSAL = /recipient address(es)? rejected/i
 
 /** Links and hosts of lists of senders; an answer may consist of such a link. */
 const SENDER_LISTS = /spamhaus|spamcop|sorbs|barracudacentral|dnsbl|rbl\./i
-const FOR_NOW = /temporar|try again|\blater\b|\bbusy\b/i
+const FOR_NOW = /temporar|try again|\blater\b|\bbusy\b|timed? ?out|refused to talk/i
+/** Words about a system or a judgement. With them the codes 1.1 and 2.1 alone do not say that the mailbox is unknown. */
+const ABOUT_A_SYSTEM =
+  /denied|rejected|refused|failed|failure|\berror\b|score|\bdns\b|\bhost\b|originator|support|connection|unavailable|backend|database|look.?up|this account/i
 
 function refusedBy(response: string): Refused {
   const text = plain(response)
@@ -141,7 +144,13 @@ function refusedBy(response: string): Refused {
   if (codes.includes('4.1') && EDGE_REFUSAL.test(text) && !isForNow) return 'mailbox'
   if (codes.some((code) => OUR_GROUPS.test(code) || OUR_CODES.includes(code)))
     return namesMailbox ? 'unclear' : 'us'
-  const isMailbox = namesMailbox || codes.some((code) => MAILBOX_CODES.includes(code))
+  const isAboutSystem = ABOUT_A_SYSTEM.test(text)
+  const isMailbox =
+    namesMailbox ||
+    codes.some(
+      (code) =>
+        MAILBOX_CODES.includes(code) && !(isAboutSystem && (code === '1.1' || code === '2.1')),
+    )
   return isMailbox && !isForNow ? 'mailbox' : 'unclear'
 }
 

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { inspect } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { createClient, http, numberToHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
@@ -189,6 +191,33 @@ test('a node that has pruned the state of a block is not at fault: it does not r
   expect(lines).toEqual([])
 })
 
+test('a compressed answer is read whole, however small its compressed length is', async () => {
+  const gzipping = createServer(async (request, response) => {
+    const body = await text(request)
+    const answer = await fetch(devnet.rpcUrl, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json' },
+    })
+    // White space is no part of the value, and is long.
+    const packed = gzipSync(`${await answer.text()}${' '.repeat(40_000)}`)
+    const headers = { 'content-encoding': 'gzip', 'content-length': packed.length }
+    response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(packed)
+  }).listen(0, '127.0.0.1')
+  await once(gzipping, 'listening')
+  const { port } = gzipping.address() as AddressInfo
+  expect((await chainOf(`http://127.0.0.1:${port}`).confirmedBlock(1)).number).toBe(await tip())
+  expect(lines).toEqual([])
+  gzipping.close()
+})
+
+test('one wrong chain id of the only endpoint is not believed', async () => {
+  let wrong = 1
+  primary.rewrite('eth_chainId', (id) => (wrong-- > 0 ? '0x1' : id))
+  expect((await chainOf(primary.url).confirmedBlock(1)).number).toBe(await tip())
+  expect(lines).toEqual([])
+})
+
 describe('an endpoint that limits requests', () => {
   test.each([
     ['a status, whatever its body says', { status: 429 }],
@@ -283,7 +312,7 @@ describe('an endpoint of another chain', () => {
     const chain = chainOf(primary.url, secondary.url)
     await chain.confirmedBlock(1)
     await chain.confirmedBlock(1)
-    expect(primary.counts()).toEqual({ eth_chainId: 1 })
+    expect(primary.counts()).toEqual({ eth_chainId: 2 })
     expect(lines).toEqual([
       {
         level: 'error',
@@ -328,7 +357,7 @@ describe('an endpoint of another chain', () => {
     const chain = chainOf(primary.url)
     await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
     await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
-    expect(primary.counts()).toEqual({ eth_chainId: 1 })
+    expect(primary.counts()).toEqual({ eth_chainId: 2 })
   })
 
   test('is asked again a minute later, because one answer may have been wrong', async () => {
