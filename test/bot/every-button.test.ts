@@ -196,7 +196,7 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
       const label = HOSTILE
       const now = world.app.clock.now()
       for (const channel of ['one', 'two']) {
-        const url = `https://${'long-'.repeat(12)}example.org:8443/${channel}`
+        const url = `https://${'long-'.repeat(11)}example.org:8443/${channel}`
         await world.as('alice', createRecipient, { body: { name: label, channel: 'webhook', url } })
       }
       for (const { name, form: guide } of REGISTRY) {
