@@ -1,3 +1,4 @@
+import { unlessAborted } from '#src/kernel/unless-aborted.ts'
 import { UnexpectedAnswerError } from '../customer.ts'
 
 /** Result of a tour. */
@@ -49,9 +50,9 @@ export function createSteps(print: (line: string) => void, deadline: AbortSignal
       const since = performance.now()
       const notes: string[] = []
       try {
-        const result = await before(
-          deadline,
+        const result = await unlessAborted(
           work((note) => notes.push(note)),
+          deadline,
         )
         held += 1
         line('✓', since, title, notes)
@@ -64,19 +65,6 @@ export function createSteps(print: (line: string) => void, deadline: AbortSignal
       }
     },
     outcome: () => ({ held, failed, seconds: (performance.now() - startedAt) / 1000 }),
-  }
-}
-
-/** Result of `work`; rejects as soon as the signal is aborted, and then ignores the result. */
-async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  signal.throwIfAborted()
-  const { promise, reject } = Promise.withResolvers<never>()
-  const end = () => reject(signal.reason)
-  signal.addEventListener('abort', end, { once: true })
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    signal.removeEventListener('abort', end)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Meters } from '#src/kernel/meters.ts'
+import { unlessAborted } from '#src/kernel/unless-aborted.ts'
 import type { BlockRef } from './block-ref.ts'
 import { confirmedBlockNumber, contradicts, type Header, readBlock, readHeader } from './blocks.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
@@ -140,6 +141,7 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
 
   async function read(confirmations: number, signal: AbortSignal | undefined): Promise<BlockRef> {
     signal?.throwIfAborted()
+    // A shared reading goes on when one of its callers aborts.
     const header = await unlessAborted(readOnce(), signal)
     const block = await ancestorOf(header, confirmations, signal)
     meters?.setHead({ endpoint: host, at: block.at })
@@ -160,17 +162,4 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
 
 function refOf({ number, hash, at }: Header): BlockRef {
   return { number, hash, at }
-}
-
-/** A shared reading goes on when one of its callers aborts. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work
-  const { promise, reject } = Promise.withResolvers<never>()
-  const onAbort = () => reject(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
 }
