@@ -5,19 +5,15 @@ import { formatDateTime } from '#src/i18n/format.ts'
 import { id as bare, checkedKey, type TextValue, translator, typed } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import type { Locale } from '#src/kernel/locale.ts'
 import { ID_MAX } from '#src/kernel/units.ts'
 import { getWatch } from '#src/watches/manage/service.ts'
 import type { App, RowBound } from './define.ts'
+import { type Summarized, ZONE } from './summarized.ts'
 
-/** Time zone of summaries, because the time zone of their readers is not known. */
-const ZONE = 'UTC'
 /** Maximum number of alerts that are counted. A summary of more alerts says *at least*. */
 const COUNTED_MAX = 10_000
 
-interface Asked {
-  readonly app: App
-  readonly caller: Caller
+interface Asked extends Omit<Summarized, 'locale'> {
   readonly query: Omit<AlertSelection, 'all'> & { readonly all?: unknown }
   readonly body: AlertSelection | undefined
 }
@@ -35,7 +31,7 @@ export async function summarizeAlertsDeletion({
   locale,
   query,
   body,
-}: Asked & { readonly locale: Locale }): Promise<string> {
+}: Asked & Summarized): Promise<string> {
   const t = translator(locale)
   const { all: _, ...chosen } = { ...query, ...body }
   const { count, isAll: isExact } = await countAlerts(app, caller, chosen, COUNTED_MAX)

@@ -10,10 +10,8 @@ import type { AcknowledgeInput } from '#src/alerts/model.ts'
 import { TRIAL_DAYS, TRIAL_SLOTS } from '#src/billing/price-list.ts'
 import { formatDateTime, formatDuration } from '#src/i18n/format.ts'
 import { id as bare, translator, typed } from '#src/i18n/translate.ts'
-import type { Caller } from '#src/kernel/caller.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import type { Locale } from '#src/kernel/locale.ts'
 import * as destinations from '#src/recipients/destinations.ts'
 import type { ChannelSetup, RecipientChanges, TelegramLinkRequest } from '#src/recipients/model.ts'
 import { linkScopes } from '#src/recipients/rules.ts'
@@ -21,18 +19,7 @@ import { findRecipient } from '#src/recipients/service.ts'
 import { getSettings, type NewSettings } from '#src/recipients/settings.ts'
 import { getWatch } from '#src/watches/manage/service.ts'
 import type { WatchChanges } from '#src/watches/model.ts'
-import type { App } from './define.ts'
-
-interface Asked {
-  readonly app: App
-  readonly caller: Caller
-  readonly locale: Locale
-}
-
-type ById = Asked & { readonly params: { readonly id: number } }
-
-/** Time zone of summaries, because the time zone of their readers is not known. */
-const ZONE = 'UTC'
+import { type Summarized, type SummarizedById, ZONE } from './summarized.ts'
 
 export async function summarizeWatchChange({
   app,
@@ -40,7 +27,7 @@ export async function summarizeWatchChange({
   locale,
   params: { id },
   body,
-}: ById & { readonly body: WatchChanges }): Promise<string> {
+}: SummarizedById & { readonly body: WatchChanges }): Promise<string> {
   const { label } = await getWatch(app, caller, id)
   const values = { id: bare(id), label: typed(label), changes: changesOf(body) }
   return translator(locale)('operations:does.updateWatch', values)
@@ -52,7 +39,7 @@ export async function summarizeRecipientChange({
   locale,
   params: { id },
   body,
-}: ById & { readonly body: RecipientChanges }): Promise<string> {
+}: SummarizedById & { readonly body: RecipientChanges }): Promise<string> {
   const recipient = await findRecipient(app, caller, id)
   if (recipient === undefined) throw new AppError('not_found', 'not_found')
   const { name, channel, target } = recipient
@@ -72,7 +59,7 @@ export async function summarizeChannelSetup({
   locale,
   params,
   body,
-}: Asked & {
+}: Summarized & {
   readonly params: { readonly key: string }
   readonly body: ChannelSetup
 }): Promise<string> {
@@ -92,7 +79,7 @@ export async function summarizeSettings({
   caller,
   locale,
   body,
-}: Asked & { readonly body: NewSettings }): Promise<string> {
+}: Summarized & { readonly body: NewSettings }): Promise<string> {
   const now: Readonly<Record<string, unknown>> = await getSettings(app, caller)
   const different = Object.entries(body).filter(
     ([name, value]) => textOf(value) !== textOf(now[name]),
@@ -107,7 +94,9 @@ export async function summarizeAcknowledgement({
   locale,
   params: { id },
   body,
-}: ById & { readonly body: z.output<typeof AcknowledgeInput> | undefined }): Promise<string> {
+}: SummarizedById & {
+  readonly body: z.output<typeof AcknowledgeInput> | undefined
+}): Promise<string> {
   const reader = { locale, timezone: ZONE }
   const { envelope } = await getAlert(app, caller, { id, reader, recipientId: null })
   const { title, firedAt } = envelope.message
@@ -116,7 +105,7 @@ export async function summarizeAcknowledgement({
   return translator(locale)(`operations:does.${does}`, { id: bare(id), title, time })
 }
 
-export async function summarizeTerms({ app, locale }: Asked): Promise<string> {
+export async function summarizeTerms({ app, locale }: Summarized): Promise<string> {
   const { version, url } = app.billing.terms
   return translator(locale)('operations:does.acceptTerms', {
     version: bare(version),
@@ -124,7 +113,7 @@ export async function summarizeTerms({ app, locale }: Asked): Promise<string> {
   })
 }
 
-export async function summarizeTrial({ locale }: Asked): Promise<string> {
+export async function summarizeTrial({ locale }: Summarized): Promise<string> {
   const t = translator(locale)
   return t('operations:does.startTrial', {
     slots: t('units:slots', { count: TRIAL_SLOTS }),
@@ -136,7 +125,7 @@ export async function summarizeTelegramLink({
   caller,
   locale,
   body,
-}: Asked & { readonly body: TelegramLinkRequest | undefined }): Promise<string> {
+}: Summarized & { readonly body: TelegramLinkRequest | undefined }): Promise<string> {
   const granted = linkScopes(caller.scopes, body?.scopes)
   const scopes = granted.ok ? granted.scopes : (body?.scopes ?? [])
   const values = { scopes: bare(scopes.join(', ')) }

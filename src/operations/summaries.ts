@@ -21,30 +21,19 @@ import { id as bare, type Translate, translator, typed } from '#src/i18n/transla
 import type { Caller } from '#src/kernel/caller.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import type { Locale } from '#src/kernel/locale.ts'
 import * as destinations from '#src/recipients/destinations.ts'
 import { linkedAccounts } from '#src/recipients/linked-accounts.ts'
 import { findRecipient } from '#src/recipients/service.ts'
 import { getWatch } from '#src/watches/manage/service.ts'
 import type { App, RowBound } from './define.ts'
-
-interface Asked {
-  readonly app: App
-  readonly caller: Caller
-  readonly locale: Locale
-}
-
-type ById = Asked & { readonly params: { readonly id: number } }
-
-/** Time zone of summaries, because the time zone of their readers is not known. */
-const ZONE = 'UTC'
+import { type Summarized, type SummarizedById, ZONE } from './summarized.ts'
 
 export async function summarizeWatchDeletion({
   app,
   caller,
   locale,
   params: { id },
-}: ById): Promise<string> {
+}: SummarizedById): Promise<string> {
   const { label } = await getWatch(app, caller, id)
   return translator(locale)('operations:does.deleteWatch', { id: bare(id), label: typed(label) })
 }
@@ -54,7 +43,7 @@ export async function summarizeAlertDeletion({
   caller,
   locale,
   params: { id },
-}: ById): Promise<string> {
+}: SummarizedById): Promise<string> {
   const reader = { locale, timezone: ZONE }
   const { envelope } = await getAlert(app, caller, { id, reader, recipientId: null })
   const { title, firedAt } = envelope.message
@@ -70,7 +59,7 @@ export async function summarizeTokenRevocation({
   caller,
   locale,
   params: { id },
-}: ById): Promise<string> {
+}: SummarizedById): Promise<string> {
   const { data } = await listTokens(app, caller)
   const token = data.find((watch) => watch.id === id)
   if (token === undefined) throw new AppError('not_found', 'not_found')
@@ -83,7 +72,7 @@ export async function summarizeChannelRemoval({
   caller,
   locale,
   params,
-}: Asked & { readonly params: { readonly key: string } }): Promise<string> {
+}: Summarized & { readonly params: { readonly key: string } }): Promise<string> {
   const states = await destinations.listChannels(app, caller)
   const state = states.find(({ key }) => key === params.key)
   if (state === undefined || !state.configured) throw new AppError('not_found', 'not_found')
@@ -97,7 +86,7 @@ export async function summarizeRecipientDeletion({
   caller,
   locale,
   params: { id },
-}: ById): Promise<string> {
+}: SummarizedById): Promise<string> {
   const recipient = await findRecipient(app, caller, id)
   if (recipient === undefined) throw new AppError('not_found', 'not_found')
   const t = translator(locale)
@@ -113,7 +102,7 @@ export async function summarizeSlotPurchase({
   caller,
   locale,
   body,
-}: Asked & { readonly body: NewSubscription }): Promise<string> {
+}: Summarized & { readonly body: NewSubscription }): Promise<string> {
   const t = translator(locale)
   const { quantity, periods, totalCredits, balanceCredits } = await subscriptions.quoteSlots(
     app,
@@ -135,7 +124,7 @@ export async function summarizeRenewalChange({
   caller,
   locale,
   body: { id, autoRenew },
-}: Asked & { readonly body: SubscriptionChanges }): Promise<string> {
+}: Summarized & { readonly body: SubscriptionChanges }): Promise<string> {
   const t = translator(locale)
   const renewed = (await listRunning(app, caller)).filter(
     (subscription) => (id ?? subscription.id) === subscription.id,
@@ -158,7 +147,7 @@ export async function readRenewalBound({
   app,
   caller,
   body: { id },
-}: Pick<Asked, 'app' | 'caller'> & { readonly body: SubscriptionChanges }): Promise<RowBound> {
+}: Pick<Summarized, 'app' | 'caller'> & { readonly body: SubscriptionChanges }): Promise<RowBound> {
   const renewed = (await listRunning(app, caller)).filter((one) => (id ?? one.id) === one.id)
   return { newestId: Math.max(0, ...renewed.map((one) => one.id)), count: renewed.length }
 }
@@ -179,7 +168,7 @@ async function listRunning(app: App, caller: Caller): Promise<readonly Subscript
 export async function summarizeTopup({
   locale,
   body,
-}: Asked & { readonly body: NewTopup | undefined }): Promise<string> {
+}: Summarized & { readonly body: NewTopup | undefined }): Promise<string> {
   const t = translator(locale)
   const { credits = MIN_TOPUP_CREDITS, then } = body ?? {}
   const quote = t('operations:does.createTopup', { price: creditsWithUsd(t, credits) })
