@@ -55,7 +55,7 @@ const USUAL_PORTS = { port: 8090, servicePort: 8080, internalPort: 9090 } as con
  */
 const BLOCK_TIME_SECONDS = 3
 /** Longest time in milliseconds for which the service gets no answers, and for which it may then read what it missed. */
-const HOLD_MS_MAX = 4000
+const HOLD_MS_MAX = 25_000
 const FOLLOW_MS_MAX = 20_000
 /** Age of the chain at the start, so that there are complete rounds to judge. */
 const PAST_MS = 10 * 60_000

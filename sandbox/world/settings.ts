@@ -45,6 +45,8 @@ export function configFor(places: PartAddresses, botToken: string): Config {
     FLARE_RPC_URLS: places.rpcUrl,
     // The chain on this machine takes any number of requests.
     FLARE_RPC_PER_MINUTE: '60000',
+    // A jump of the time keeps new blocks back, on a slow machine for many seconds.
+    FLARE_RPC_TIMEOUT_MS: '30000',
     FLARE_WS_URLS: places.socketUrl,
     EVALUATION_INTERVAL_MS: `${EVALUATION_INTERVAL_MS}`,
     TERMS_VERSION,
