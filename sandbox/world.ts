@@ -223,11 +223,12 @@ function createSkip({
     })
 }
 
-/** Whether the newest block and every wallet were read at a time or later. */
+/** Whether the newest block and every wallet were read at a time or later, and no look has found them missing since. */
 async function hasFollowed(sql: Service['sql'], time: Date): Promise<boolean> {
   const rows = await sql`
     select from observation_cursors
-    where (type = 'chain' and checked_at < ${time}) or (type = 'wallet-balance' and observed_at < ${time})`
+    where (type = 'chain' and checked_at < ${time})
+      or (type = 'wallet-balance' and (observed_at < ${time} or failing_since is not null))`
   return rows.length === 0
 }
 
