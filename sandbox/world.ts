@@ -154,6 +154,8 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
   openLinksInChat(service.server, BOT_USERNAME, `${url}/chat`)
   serveWallet(service.server, rpc.url)
   await service.start()
+  // The rounds before the start are judged first, so that the first look at the service finds it well.
+  await waitWhile(async () => !(await isWell(service)), signal)
   signal?.throwIfAborted()
 
   const parts: WorldParts = {
@@ -217,10 +219,24 @@ function createSkip({
         clearTimeout(limit)
         release()
       }
-      const limitMs = performance.now() + FOLLOW_MS_MAX
       const reached = clock.now()
-      while (performance.now() < limitMs && !(await hasFollowed(sql, reached))) await wait(50)
+      await waitWhile(async () => !(await hasFollowed(sql, reached)))
     })
+}
+
+/** Waits while something is so, at most `FOLLOW_MS_MAX`. */
+async function waitWhile(isSo: () => Promise<boolean>, signal?: AbortSignal): Promise<void> {
+  const limitMs = performance.now() + FOLLOW_MS_MAX
+  while (performance.now() < limitMs && signal?.aborted !== true && (await isSo())) await wait(50)
+}
+
+/** Whether rounds were judged, and nothing is wrong. */
+async function isWell({ internal, sql }: Service): Promise<boolean> {
+  const judged = await sql`
+    select from observation_cursors where type = 'provider-fsp' and block_number is not null`
+  if (judged.length === 0) return false
+  const { payload } = await internal.inject('/readyz')
+  return JSON.parse(payload).status === 'ok'
 }
 
 /** Whether the newest block and every wallet were read at a time or later, and no look has found them missing since. */
