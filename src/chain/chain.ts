@@ -3,6 +3,7 @@ import type { BlockRef } from './block-ref.ts'
 import type { Endpoints } from './endpoints.ts'
 import type { FeedEntry, FeedList } from './feed-names.ts'
 import type { LogReader } from './logs.ts'
+import type { ReceiptReader } from './receipts.ts'
 import type { RecentBlocks } from './recent-blocks.ts'
 import type { ContractAddresses } from './registry.ts'
 
@@ -159,6 +160,7 @@ export interface ChainAccess {
   readonly contracts: ContractAddresses
   readonly logs: LogReader
   readonly recent: RecentBlocks
+  readonly receipts: ReceiptReader
   readonly multicallAddress: Address
 }
 

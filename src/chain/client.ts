@@ -18,6 +18,7 @@ import { createNewestBlock } from './newest-block.ts'
 import { findPastBalance } from './past-balances.ts'
 import { findTransactionPayments, isUnproven, scanPayments } from './payment-scan.ts'
 import { type ReadBlock, toReadBlock } from './read-block.ts'
+import { createReceiptReader } from './receipts.ts'
 import { createRecentBlocks } from './recent-blocks.ts'
 import type { RecoveryPool } from './recovery-pool.ts'
 import { createContractAddresses } from './registry.ts'
@@ -124,6 +125,7 @@ export function createChain({
   const feeds = createFeeds({ endpoints, contracts, multicallAddress, calls, clock, log })
 
   const turns = createWorkLimiter(VERIFICATIONS)
+  const receipts = createReceiptReader(endpoints)
   const recent = createRecentBlocks((block) => newestBlock.remember(block))
   const newestBlock = createNewestBlock({
     ...{ endpoints, clock, meters, sharedMs: sharedHeadMs, withTransactions: readsWholeBlocks },
@@ -148,11 +150,16 @@ export function createChain({
     },
     verifyMessage: (input, signal) => verifyMessage({ endpoints, turns, recovery }, input, signal),
     transactionPayments: (txHash, destinations, signal) =>
-      findTransactionPayments({ endpoints, logs, recent }, txHash, destinations, signal),
+      findTransactionPayments({ endpoints, logs, recent, receipts }, txHash, destinations, signal),
     paymentsBetween: (fromBlock, toBlock, destinations, signal) =>
-      scanPayments({ endpoints, logs, recent }, { fromBlock, toBlock }, destinations, signal),
+      scanPayments(
+        { endpoints, logs, recent, receipts },
+        { fromBlock, toBlock },
+        destinations,
+        signal,
+      ),
     isUnproven: (number, destinations, signal) =>
-      isUnproven({ endpoints, logs, recent }, number, destinations, signal),
+      isUnproven({ endpoints, logs, recent, receipts }, number, destinations, signal),
     internalTransfers: (holder, span, signal) =>
       findInternalTransfers({ endpoints, recent }, holder, span, signal),
     balanceAt: (holder, block, signal) => findBalanceAt(endpoints, holder, block, signal),
@@ -173,7 +180,7 @@ export function createChain({
     feedPrice: (name, signal) => feeds.price(name, signal),
     feedList: (signal) => feeds.list(signal),
     feedPrices: (names, block, signal) => feeds.at(names, block, signal),
-    access: { endpoints, contracts, logs, recent, multicallAddress },
+    access: { endpoints, contracts, logs, recent, receipts, multicallAddress },
     routerState: (router, addresses, signal) =>
       endpoints.ask(
         (client) => readRouterState(client, router, addresses, multicallAddress),

@@ -1,7 +1,6 @@
 import { AppError } from '#src/kernel/errors.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import type { BlockRef, Payment, PaymentDestinations, PaymentTransactionStatus } from './chain.ts'
-import type { Endpoints } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
 import type { Log, LogFilter } from './logs.ts'
 import {
@@ -11,7 +10,7 @@ import {
   readTransactionFacts,
   routerPayment,
 } from './payments.ts'
-import { proveReceipts } from './receipts.ts'
+import type { ReceiptReader } from './receipts.ts'
 import type { SpanBlock } from './span-block.ts'
 import { isBlockUnreadable, readSpan, type SpanSource } from './spans.ts'
 
@@ -125,7 +124,7 @@ async function scanStep(
   const blocks = new Map(span.blocks.map(({ ref }) => [ref.number, ref]))
   const found = routed(span.logs, blocks, destinations)
   for (const block of span.blocks) {
-    const transfers = await provenTransfers(source.endpoints, block, destinations, signal)
+    const transfers = await provenTransfers(source.receipts, block, destinations, signal)
     if (transfers === undefined) return { ...scanned, payments: [], unproven: block.ref }
     found.push(...transfers)
   }
@@ -151,7 +150,7 @@ function routed(
 
 /** Plain transfers of a block that succeeded; undefined if its receipts cannot be proven. */
 async function provenTransfers(
-  endpoints: Endpoints,
+  receipts: ReceiptReader,
   block: SpanBlock,
   destinations: PaymentDestinations,
   signal: AbortSignal | undefined,
@@ -167,9 +166,9 @@ async function provenTransfers(
     if (payment !== undefined) transfers.push({ payment, transactionIndex })
   }
   if (transfers.length === 0) return []
-  const receipts = await proveReceipts(endpoints, block, signal)
-  if (typeof receipts !== 'object') return undefined
-  return transfers.filter(({ transactionIndex }) => receipts[transactionIndex]?.hasSucceeded)
+  const proven = await receipts.prove(block, signal)
+  if (typeof proven !== 'object') return undefined
+  return transfers.filter(({ transactionIndex }) => proven[transactionIndex]?.hasSucceeded)
 }
 
 /** Not by a schema, because a block has hundreds of transactions. */

@@ -2,6 +2,7 @@ import { concat, type Hex, numberToHex, toRlp } from 'viem'
 import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import { Hash } from '#src/kernel/units.ts'
+import type { BlockRef } from './block-ref.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { EndpointError, rpcErrorOf } from './failures.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
@@ -18,51 +19,171 @@ const Receipt = z.object({
   logsBloom: HexData,
   logs: z.array(Log),
 })
+const SingleReceipt = z.object({
+  transactionHash: Hash,
+  blockHash: Hash,
+  status: Quantity,
+  gasUsed: Quantity,
+})
+
+/** What a transaction did, according to its receipt. */
+export interface Outcome {
+  readonly hasSucceeded: boolean
+  readonly gasUsed: bigint
+}
 
 /** A receipt of a block, with the place of its transaction. */
-export interface ProvenReceipt {
+export interface ProvenReceipt extends Outcome {
   readonly transactionHash: Hash
-  readonly hasSucceeded: boolean
   readonly logs: readonly Log[]
+}
+
+/** Reads receipts. The readers of a process share those of the newest blocks that were proven. */
+export interface ReceiptReader {
+  /**
+   * All receipts of a block, from the first endpoint whose receipts match the root in the block's header.
+   *
+   * @returns `refuted` where endpoints return receipts that do not match; undefined where none returns any
+   */
+  prove(
+    block: SpanBlock,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly ProvenReceipt[] | 'refuted' | undefined>
+  /**
+   * Outcomes of some transactions of a block: proven if all its receipts can be had in one request, and otherwise each
+   * from an endpoint that has it.
+   *
+   * @throws AppError upstream `dependency_unavailable` when no endpoint has one of them
+   */
+  outcomes(
+    hashes: readonly Hash[],
+    block: SpanBlock,
+    signal: AbortSignal | undefined,
+  ): Promise<ReadonlyMap<Hash, Outcome>>
 }
 
 /** Maximum number of concurrent requests for single receipts. */
 const RECEIPTS_AT_ONCE = 6
+/** Maximum number of proven receipts that are kept, of all blocks together. */
+const KEPT_MAX = 5000
+/** Blocks for which an endpoint that refused `eth_getBlockReceipts` is not asked for it again. */
+const BLOCKS_WITHOUT_METHOD = 100
 
-/**
- * Reads all receipts of a block from the first endpoint whose receipts match the root in the block's header.
- *
- * @returns `refuted` where endpoints return receipts that do not match; undefined where none returns any
- */
-export async function proveReceipts(
-  endpoints: Endpoints,
-  block: SpanBlock,
-  signal: AbortSignal | undefined,
-): Promise<readonly ProvenReceipt[] | 'refuted' | undefined> {
-  let isRefuted = false
-  try {
-    const proven = await endpoints.askUntil(
-      async (client) => {
-        const receipts = await readReceipts(client, block)
-        if (receipts === 'refuted') isRefuted = true
-        return receipts
-      },
-      (receipts) => Array.isArray(receipts),
-      signal,
-    )
-    if (typeof proven === 'object') return proven
-  } catch (error) {
-    if (!(error instanceof AppError) || error.kind !== 'upstream') throw error
+/** Creates a reader without receipts. Long because both ways share what is proven, and what endpoints lack. */
+export function createReceiptReader(endpoints: Endpoints): ReceiptReader {
+  /** By the hash of the block, the oldest first. */
+  const proven = new Map<Hash, readonly ProvenReceipt[]>()
+  /** Blocks for which endpoints that refused the method are not asked for it, by URL. */
+  const skips = new Map<string, number>()
+
+  function keep(block: Hash, receipts: readonly ProvenReceipt[]): void {
+    proven.set(block, receipts)
+    let count = [...proven.values()].reduce((sum, { length }) => sum + length, 0)
+    for (const [oldest, { length }] of proven) {
+      if (count <= KEPT_MAX || oldest === block) return
+      proven.delete(oldest)
+      count -= length
+    }
   }
-  return isRefuted ? 'refuted' : undefined
+
+  /** All receipts of a block; undefined where the endpoint lacks the method or these receipts. */
+  async function askForBlock(client: RpcClient, block: number): Promise<unknown> {
+    const url = client.transport.url ?? ''
+    const left = skips.get(url) ?? 0
+    if (left > 0) {
+      skips.set(url, left - 1)
+      return undefined
+    }
+    try {
+      const answer = await client.request<{
+        Method: 'eth_getBlockReceipts'
+        Parameters: [Hex]
+        ReturnType: unknown
+      }>({ method: 'eth_getBlockReceipts', params: [numberToHex(block)] })
+      return answer ?? undefined
+    } catch (error) {
+      if (rpcErrorOf(error) === undefined) throw error
+      // Not every node has this method.
+      skips.set(url, BLOCKS_WITHOUT_METHOD)
+      return undefined
+    }
+  }
+
+  /** Reads a block's receipts with `read` from endpoint after endpoint, until they match the block's header. */
+  async function proveWith(
+    read: (client: RpcClient, hashes: readonly Hash[]) => Promise<unknown>,
+    block: SpanBlock,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly ProvenReceipt[] | 'refuted' | undefined> {
+    const known = proven.get(block.ref.hash)
+    if (known !== undefined) return known
+    const hashes = block.transactions.map(hashOfTransaction)
+    let isRefuted = false
+    try {
+      const found = await endpoints.askUntil(
+        async (client) => {
+          const receipts = provenBy(await read(client, hashes), hashes, block)
+          if (receipts === 'refuted') isRefuted = true
+          return receipts
+        },
+        (receipts) => typeof receipts === 'object',
+        signal,
+      )
+      if (typeof found === 'object') {
+        keep(block.ref.hash, found)
+        return found
+      }
+    } catch (error) {
+      if (!(error instanceof AppError) || error.kind !== 'upstream') throw error
+    }
+    return isRefuted ? 'refuted' : undefined
+  }
+
+  return {
+    prove: (block, signal) =>
+      proveWith(
+        async (client, hashes) =>
+          (await askForBlock(client, block.ref.number)) ?? (await askForEach(client, hashes)),
+        block,
+        signal,
+      ),
+    async outcomes(hashes, block, signal) {
+      const wanted = new Set(hashes)
+      const all =
+        wanted.size > 1 || proven.has(block.ref.hash)
+          ? await proveWith((client) => askForBlock(client, block.ref.number), block, signal)
+          : undefined
+      if (typeof all === 'object') {
+        const found = all.filter(({ transactionHash }) => wanted.has(transactionHash))
+        return new Map(found.map((receipt) => [receipt.transactionHash, receipt]))
+      }
+      const apart = [...wanted].map((hash) =>
+        endpoints.ask(async (client) => {
+          const receipt = await readOutcome(client, hash, block.ref)
+          return [hash, receipt] as const
+        }, signal),
+      )
+      return new Map(await Promise.all(apart))
+    },
+  }
 }
 
-async function readReceipts(
-  client: RpcClient,
-  { ref, receiptsRoot, transactions }: SpanBlock,
-): Promise<readonly ProvenReceipt[] | 'refuted' | undefined> {
-  const hashes = transactions.map(hashOfTransaction)
-  const answer = (await askForBlock(client, ref.number)) ?? (await askForEach(client, hashes))
+/** The outcome of one transaction, as the endpoint says. */
+async function readOutcome(client: RpcClient, hash: Hash, ref: BlockRef): Promise<Outcome> {
+  const answer = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
+  if (answer === null) throw new EndpointError(`the receipt of ${hash} is missing`)
+  const { blockHash, transactionHash, status, gasUsed } = SingleReceipt.parse(answer)
+  if (transactionHash !== hash) throw new EndpointError(`the receipt of ${hash} is of another`)
+  if (blockHash !== ref.hash) throw new EndpointError(`block ${ref.number} was replaced`)
+  return { hasSucceeded: status !== 0n, gasUsed }
+}
+
+/** Parses all receipts of a block, and compares them with the root in its header. */
+function provenBy(
+  answer: unknown,
+  hashes: readonly Hash[],
+  { ref, receiptsRoot }: SpanBlock,
+): readonly ProvenReceipt[] | 'refuted' | undefined {
   if (answer === undefined) return undefined
   const receipts = z.array(Receipt).parse(answer)
   if (receipts.some(({ blockHash }) => blockHash !== ref.hash)) {
@@ -73,8 +194,11 @@ async function readReceipts(
   }
   // The root proves the content of events. Their places follow from the order of the receipts.
   let logIndex = 0n
-  return receipts.map(({ status, logs }, place) => {
-    const transactionHash = z.decode(Hash, hashes[place] ?? '')
+  let gasBefore = 0n
+  return receipts.map(({ status, cumulativeGasUsed, logs }, place) => {
+    const transactionHash = Hash.parse(hashes[place])
+    const gasUsed = cumulativeGasUsed - gasBefore
+    gasBefore = cumulativeGasUsed
     const position = {
       transactionHash,
       transactionIndex: BigInt(place),
@@ -84,13 +208,14 @@ async function readReceipts(
     return {
       transactionHash,
       hasSucceeded: status !== 0n,
+      gasUsed,
       logs: logs.map((log) => ({ ...log, ...position, logIndex: logIndex++ })),
     }
   })
 }
 
 /** Hash of a transaction in a block, whether the block was read with transactions or with their hashes. */
-function hashOfTransaction(transaction: unknown): string {
+function hashOfTransaction(transaction: unknown): Hash {
   const hash =
     typeof transaction === 'object' && transaction !== null && 'hash' in transaction
       ? transaction.hash
@@ -98,32 +223,16 @@ function hashOfTransaction(transaction: unknown): string {
   return Hash.parse(hash)
 }
 
-/** All receipts of a block; undefined where the endpoint lacks the method or these receipts. */
-async function askForBlock(client: RpcClient, block: number): Promise<unknown> {
-  try {
-    const answer = await client.request<{
-      Method: 'eth_getBlockReceipts'
-      Parameters: [Hex]
-      ReturnType: unknown
-    }>({ method: 'eth_getBlockReceipts', params: [numberToHex(block)] })
-    return answer ?? undefined
-  } catch (error) {
-    // Not every node has this method.
-    if (rpcErrorOf(error) === undefined) throw error
-    return undefined
-  }
-}
-
 /** The receipts of transactions, in their order; undefined if one is missing. */
 async function askForEach(
   client: RpcClient,
-  hashes: readonly string[],
+  hashes: readonly Hash[],
 ): Promise<readonly unknown[] | undefined> {
   const receipts: unknown[] = []
   await forEachConcurrently([...hashes.entries()], RECEIPTS_AT_ONCE, async ([place, hash]) => {
     receipts[place] = await client.request({
       method: 'eth_getTransactionReceipt',
-      params: [z.decode(Hash, hash)],
+      params: [hash],
     })
   })
   return receipts.includes(null) ? undefined : receipts

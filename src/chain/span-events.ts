@@ -1,8 +1,7 @@
 import type { Hex } from 'viem'
 import { mayContainEvent } from './bloom.ts'
-import type { Endpoints } from './endpoints.ts'
 import type { Log, LogFilter } from './logs.ts'
-import { proveReceipts } from './receipts.ts'
+import type { ReceiptReader } from './receipts.ts'
 import type { SpanBlock } from './span-block.ts'
 
 /** Results of endpoints about the events of some blocks. */
@@ -36,7 +35,7 @@ export interface EventProof {
  * do not match it, or if its filter indicates events that nobody returned: an empty list proves nothing.
  */
 export async function resolveEvents(
-  endpoints: Endpoints,
+  receipts: ReceiptReader,
   filter: LogFilter,
   { blocks, logsByEndpoint }: EndpointLogs,
   { rare = [], isEveryProven = false }: EventProof,
@@ -57,7 +56,7 @@ export async function resolveEvents(
       const mustProve = isLone || (isEveryProven && knownLogs.length > 0)
       if (!doubtful.has(number) && !differing.has(number) && !mustProve)
         return { block, logs: knownLogs }
-      const proven = await proveEvents(endpoints, filter, block, signal)
+      const proven = await proveEvents(receipts, filter, block, signal)
       if (proven !== undefined) {
         return { block: { ...block, isSure: block.isSure && proven.isSure }, logs: proven.logs }
       }
@@ -76,15 +75,15 @@ export async function resolveEvents(
  * block; undefined if no endpoint returns receipts.
  */
 async function proveEvents(
-  endpoints: Endpoints,
+  receipts: ReceiptReader,
   filter: LogFilter,
   block: SpanBlock,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly logs: readonly Log[]; readonly isSure: boolean } | undefined> {
-  const receipts = await proveReceipts(endpoints, block, signal)
-  if (receipts === undefined) return undefined
-  if (receipts === 'refuted') return { logs: [], isSure: false }
-  const logs = receipts.flatMap((receipt) => receipt.logs)
+  const proven = await receipts.prove(block, signal)
+  if (proven === undefined) return undefined
+  if (proven === 'refuted') return { logs: [], isSure: false }
+  const logs = proven.flatMap((receipt) => receipt.logs)
   return { logs: logs.filter((log) => isWanted(log, filter)), isSure: true }
 }
 

@@ -6,6 +6,7 @@ import { EndpointError, isEndpointFailure, isRefusal } from './failures.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
 import type { Log, LogFilter, LogReader } from './logs.ts'
 import { BlockError, type ReadBlock, readOne } from './read-block.ts'
+import type { ReceiptReader } from './receipts.ts'
 import type { RecentBlocks } from './recent-blocks.ts'
 import type { SpanBlock } from './span-block.ts'
 import {
@@ -20,6 +21,7 @@ export interface SpanSource {
   readonly endpoints: Endpoints
   readonly logs: LogReader
   readonly recent: RecentBlocks
+  readonly receipts: ReceiptReader
 }
 
 /** Consecutive blocks of the chain, with their events. */
@@ -92,7 +94,7 @@ export async function readSpan(
   const parts =
     (await readApart(source, filter, range, signal)) ??
     (await readTogether(source, filter, range, signal))
-  const { blocks, logs } = await resolveEvents(source.endpoints, filter, parts, range, signal)
+  const { blocks, logs } = await resolveEvents(source.receipts, filter, parts, range, signal)
   return {
     blocks,
     logs: logs.toSorted(byPlace),

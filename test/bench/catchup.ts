@@ -4,6 +4,7 @@ import { numberToHex } from 'viem'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
 import { createLogReader } from '#src/chain/logs.ts'
+import { createReceiptReader } from '#src/chain/receipts.ts'
 import { createRecentBlocks } from '#src/chain/recent-blocks.ts'
 import { connect } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
@@ -126,8 +127,9 @@ async function readHour(databaseUrl: string, url: string) {
 function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): FspChain {
   const source = { rpcUrls, chainId: 14, log: silentLogger, clock: systemClock, timeoutMs: 5000 }
   const all = new Map<string, Address>(Object.entries(PROTOCOL_CONTRACTS))
+  const endpoints = createEndpoints(source)
   const access: ChainAccess = {
-    endpoints: createEndpoints(source),
+    endpoints,
     contracts: {
       find: async (_client, name) => all.get(name),
       all: async (_client, name) => [all.get(name) ?? []].flat(),
@@ -139,6 +141,7 @@ function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): FspChai
     },
     logs: createLogReader(),
     recent: createRecentBlocks(),
+    receipts: createReceiptReader(endpoints),
     multicallAddress: ZERO_ADDRESS,
   }
   const reader = createRoundReader(access, createEpochPolicyReader(access))

@@ -8,6 +8,7 @@ import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
 import { createLogReader } from '#src/chain/logs.ts'
 import { PAID_TOPIC } from '#src/chain/payments.ts'
+import { createReceiptReader } from '#src/chain/receipts.ts'
 import { createRecentBlocks } from '#src/chain/recent-blocks.ts'
 import { BLOCKS_PER_STEP, readSpan, type Span } from '#src/chain/spans.ts'
 import { systemClock } from '#src/kernel/clock.ts'
@@ -86,7 +87,12 @@ async function read(proxies: readonly { readonly url: string }[], from = 0, to =
     timeoutMs: 2000,
   })
   const filter = { address: devnet.contracts.router, topics: [PAID_TOPIC] }
-  const source = { endpoints, logs: createLogReader(), recent: createRecentBlocks() }
+  const source = {
+    endpoints,
+    logs: createLogReader(),
+    recent: createRecentBlocks(),
+    receipts: createReceiptReader(endpoints),
+  }
   const spans: Span[] = []
   let next = from
   let after: `0x${string}` | undefined

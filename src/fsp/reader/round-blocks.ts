@@ -50,8 +50,8 @@ export interface ProtocolBlockReader {
 
 /** Creates a block reader; it finds the contracts through the registry. */
 export function createBlockReader(source: ChainAccess): ProtocolBlockReader {
-  const { endpoints, contracts } = source
-  const readCalls = createCallReader(endpoints)
+  const { contracts } = source
+  const readCalls = createCallReader(source)
 
   return {
     async read(range, watched, signal) {
@@ -69,13 +69,15 @@ export function createBlockReader(source: ChainAccess): ProtocolBlockReader {
         seen: transactionsTo(block.transactions, known.called),
       }))
       const blockResults = await Promise.all(
-        seenIn.map(async ({ ref, seen, isSure }): Promise<ProtocolBlock | AppError> => {
+        seenIn.map(async ({ seen, ...block }): Promise<ProtocolBlock | AppError> => {
           const watchedTransactions = z
             .array(BlockTransaction)
             .safeParse(seen.filter(({ from }) => watched.has(from)).map(({ raw }) => raw))
+          const { ref, isSure } = block
           const events = readEvents(logsOf.get(ref.number) ?? [], seen)
           try {
-            const calls = await readCalls(watchedTransactions.data ?? [], ref, known.called, signal)
+            const transactions = watchedTransactions.data ?? []
+            const calls = await readCalls(transactions, block, known.called, signal)
             const failed = new Set<string>(calls.filter(({ ok }) => !ok).map(({ tx }) => tx))
             return {
               ref,

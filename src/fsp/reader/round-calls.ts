@@ -1,10 +1,9 @@
-import { type Hex, numberToHex } from 'viem'
+import type { Hex } from 'viem'
 import { z } from 'zod'
-import type { BlockRef } from '#src/chain/chain.ts'
-import type { Endpoints, RpcClient } from '#src/chain/endpoints.ts'
-import { EndpointError, rpcErrorOf } from '#src/chain/failures.ts'
+import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import { Quantity } from '#src/chain/quantity.ts'
 import { type ReplayInput, type ReplayResult, replayTransaction } from '#src/chain/revert-reason.ts'
+import type { SpanBlock } from '#src/chain/span-block.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Address, Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 
@@ -38,50 +37,38 @@ export const BlockTransaction = z.object({
   value: Quantity,
   gas: Quantity,
 })
-const Receipt = z.object({
-  transactionHash: Hash,
-  blockHash: Hash,
-  status: Quantity,
-  gasUsed: Quantity,
-})
 
 /** Reads the outcomes of calls. */
 export type CallReader = (
   transactions: readonly z.output<typeof BlockTransaction>[],
-  ref: BlockRef,
+  block: SpanBlock,
   /** Registry names by lower-case address. */
   called: ReadonlyMap<string, string>,
   signal: AbortSignal | undefined,
 ) => Promise<readonly ProtocolCall[]>
 
-/**
- * Creates a reader of receipts and of the reasons of failed calls, each from an endpoint that has them.
- * Long because receipts, reasons and replays share the knowledge of the endpoints' methods.
- */
-export function createCallReader(endpoints: Endpoints): CallReader {
-  /** URLs of endpoints without `eth_getBlockReceipts`. */
-  const withoutBlockReceipts = new Set<string>()
-
+/** Creates a reader of the outcomes of calls, and of the reasons of those that failed. */
+export function createCallReader({
+  endpoints,
+  receipts,
+}: Pick<ChainAccess, 'endpoints' | 'receipts'>): CallReader {
   /** Reads the outcomes of watched providers' calls. */
   async function readCalls(
     transactions: readonly z.output<typeof BlockTransaction>[],
-    ref: BlockRef,
+    block: SpanBlock,
     called: ReadonlyMap<string, string>,
     signal: AbortSignal | undefined,
   ): Promise<readonly ProtocolCall[]> {
     if (transactions.length === 0) return []
-    const receipts = await readReceipts(
-      transactions.map(({ hash }) => hash),
-      ref,
-      signal,
-    )
+    const { ref } = block
+    const hashes = transactions.map(({ hash }) => hash)
+    const outcomes = await receipts.outcomes(hashes, block, signal)
     return Promise.all(
       transactions.map(async ({ hash, from, to, input, value, gas }): Promise<ProtocolCall> => {
-        const receipt = receipts.get(hash)
-        if (receipt === undefined) throw new AppError('upstream', 'dependency_unavailable')
-        const { status, gasUsed } = receipt
+        const outcome = outcomes.get(hash)
+        if (outcome === undefined) throw new AppError('upstream', 'dependency_unavailable')
+        const { hasSucceeded: ok, gasUsed } = outcome
         const target = to ?? ZERO_ADDRESS
-        const ok = status === 1n
         const repeatable = { from, to: target, value, input, gas }
         const again = ok ? undefined : await replayEverywhere(repeatable, ref, signal)
         return {
@@ -123,59 +110,5 @@ export function createCallReader(endpoints: Endpoints): CallReader {
     return isAgreed ? first : { outcome: 'contradicted', reason: null }
   }
 
-  /** Receipts of some of a block's transactions, each from an endpoint that has it. */
-  async function readReceipts(
-    hashes: readonly Hash[],
-    ref: BlockRef,
-    signal: AbortSignal | undefined,
-  ): Promise<ReadonlyMap<Hash, z.output<typeof Receipt>>> {
-    const wanted = new Set(hashes)
-    if (wanted.size > 1) {
-      const all = await endpoints.ask((client) => readBlockReceipts(client, ref), signal)
-      const receipts = new Map(
-        all
-          ?.filter(({ transactionHash }) => wanted.has(transactionHash))
-          .map((receipt) => [receipt.transactionHash, receipt]),
-      )
-      if (receipts.size === wanted.size) return receipts
-    }
-    const apart = hashes.map((hash) =>
-      endpoints.ask(async (client) => {
-        const answer = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
-        if (answer === null) throw new EndpointError(`the receipt of ${hash} is missing`)
-        return [hash, receiptOf(answer, ref)] as const
-      }, signal),
-    )
-    return new Map(await Promise.all(apart))
-  }
-
-  /** All receipts of a block in one request; undefined if the endpoint lacks the method. */
-  async function readBlockReceipts(client: RpcClient, ref: BlockRef) {
-    const url = client.transport.url ?? ''
-    if (withoutBlockReceipts.has(url)) return undefined
-    try {
-      const answer: unknown = await client.request<{
-        Method: 'eth_getBlockReceipts'
-        Parameters: [Hex]
-        ReturnType: unknown
-      }>({ method: 'eth_getBlockReceipts', params: [numberToHex(ref.number)] })
-      return z
-        .array(z.unknown())
-        .parse(answer)
-        .map((receipt) => receiptOf(receipt, ref))
-    } catch (error) {
-      if (rpcErrorOf(error) === undefined) throw error
-      // Not every node has this method; individual receipts contain the same data.
-      withoutBlockReceipts.add(url)
-      return undefined
-    }
-  }
-
   return readCalls
-}
-
-function receiptOf(answer: unknown, ref: BlockRef): z.output<typeof Receipt> {
-  const receipt = Receipt.parse(answer)
-  if (receipt.blockHash !== ref.hash) throw new EndpointError(`block ${ref.number} was replaced`)
-  return receipt
 }
