@@ -155,9 +155,8 @@ function kindOf(error: unknown): FailureKind {
 
 function waitMs(error: unknown, failures: number): number {
   if (isConflict(error)) return CONFLICT_MS
-  const floodMs = floodWaitMs(error)
-  if (floodMs !== undefined) return Math.min(floodMs, FLOOD_MS_MAX)
-  return Math.min(BACKOFF_MS_MIN * 2 ** failures, BACKOFF_MS_MAX)
+  const floodMs = Math.min(floodWaitMs(error) ?? 0, FLOOD_MS_MAX)
+  return Math.max(floodMs, Math.min(BACKOFF_MS_MIN * 2 ** failures, BACKOFF_MS_MAX))
 }
 
 function seconds(ms: number): string {

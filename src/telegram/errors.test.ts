@@ -77,6 +77,22 @@ describe('judgeRefusal', () => {
     })
   })
 
+  test.each([
+    [undefined, 1],
+    [0, 1],
+    [-5, 1],
+    ['soon', 1],
+    [Number.NaN, 1],
+    ['7', 7],
+    [2.5, 3],
+    [1e12, 3600],
+  ])('waits for a time that makes sense if a flood limit states %s', (stated, seconds) => {
+    const retryAfterSeconds = stated as number
+    expect(judgeRefusal({ code: 429, description: '', retryAfterSeconds })).toMatchObject({
+      error: { retryAfterSeconds: seconds },
+    })
+  })
+
   test('obeys the wait of a flood limit and counts no failure of the chat', () => {
     const description = 'Too Many Requests: retry after 35'
     expect(judgeRefusal({ code: 429, description, retryAfterSeconds: 35 })).toMatchObject({

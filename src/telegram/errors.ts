@@ -71,7 +71,7 @@ export function judgeRefusal(refusal: ApiRefusal): EditVerdict {
     return { kind: 'send_to', chatId: refusal.migrateToChatId }
   }
   if (code === 429) {
-    const retryAfterSeconds = refusal.retryAfterSeconds ?? 1
+    const retryAfterSeconds = orderedSeconds(refusal.retryAfterSeconds)
     return failed('flood', code, {
       retryAfterSeconds,
       retryAfterIsMandatory: true,
@@ -107,7 +107,8 @@ export function judgeRefusal(refusal: ApiRefusal): EditVerdict {
  */
 export function verdictOf(error: unknown): EditVerdict {
   if (error instanceof GrammyError) {
-    const { retry_after: retryAfterSeconds, migrate_to_chat_id: migrateToChatId } = error.parameters
+    const { retry_after: retryAfterSeconds, migrate_to_chat_id: migrateToChatId } =
+      error.parameters ?? {}
     return judgeRefusal({
       code: error.error_code,
       description: error.description,
@@ -149,10 +150,19 @@ function failure(
   return { reason, ...(statusCode !== undefined && { statusCode }), ...usual, ...options }
 }
 
+/** The longest wait that an answer may order. One answer must not silence a chat for days. */
+const ORDERED_SECONDS_MAX = 3600
+
+/** The wait that an answer 429 orders, in whole seconds; 1 if it states none, or something else than a wait. */
+function orderedSeconds(stated: unknown): number {
+  const seconds = Math.ceil(Number(stated ?? 1))
+  return seconds >= 1 ? Math.min(seconds, ORDERED_SECONDS_MAX) : 1
+}
+
 /** The wait that Telegram requests, in milliseconds; undefined for every other failure. */
 export function floodWaitMs(error: unknown): number | undefined {
   if (!(error instanceof GrammyError) || error.error_code !== 429) return undefined
-  return (error.parameters.retry_after ?? 1) * 1000
+  return orderedSeconds(error.parameters?.retry_after) * 1000
 }
 
 /**
