@@ -72,6 +72,15 @@ test('blocks that an endpoint dates into the future hide no standstill', () => {
   expect(outageSeverityOf(since, at(100))).toBe('warning')
 })
 
+test('a stored time of judging that is still to come hides no standstill', () => {
+  const judged = { block: 0, when: 86_400 }
+  const since = check(
+    BLOCKS,
+    every(0, 100).map((now) => ({ now, judged, head: 0 })),
+  )
+  expect(outageSeverityOf(since, at(100))).toBe('warning')
+})
+
 test('a type that waits for the next round does not stand still', () => {
   const judged = { block: 0, when: 5 }
   expect(

@@ -1,4 +1,6 @@
 /** How long watch types have been without current data. Pure. */
+
+import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import type { WatchTypeDefinition } from '../define.ts'
 import { failingSince, type PersistentFailure, POLL_MS_MAX } from './monitoring.ts'
 
@@ -29,7 +31,8 @@ export function behindMs(judged: Partial<JudgedTo> | undefined, headAt: Date | n
 
 /**
  * Milliseconds for which a type has been without current data, beyond its interval: because it is judged up to no newer
- * block, whatever the reason, or only up to blocks that are far behind the newest one. undefined before it was judged.
+ * block, whatever the reason, or only up to blocks that are far behind the newest one. undefined before it was judged, also
+ * if it was judged at a time that is still to come: that says nothing about now.
  *
  * @param headAt time of the newest confirmed block; null before the first
  */
@@ -41,6 +44,7 @@ export function standstillMs(
 ): number | undefined {
   if (judged?.observedAt == null) return undefined
   const unjudgedMs = now.getTime() - judged.observedAt.getTime()
+  if (unjudgedMs < -CLOCK_TOLERANCE_MS) return undefined
   const everyMs = (type.watermark?.everySeconds ?? type.everySeconds) * 1000
   return Math.max(0, Math.max(unjudgedMs, behindMs(judged, headAt)) - everyMs)
 }
