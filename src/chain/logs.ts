@@ -47,7 +47,7 @@ export interface LogReader {
 const STEP_MAX = 1000
 /** Successful requests of one size before a request of twice the size is tried. */
 const ANSWERS_TO_GROW = 64
-/** The same, if the endpoint stated its maximum. */
+/** The same, if the endpoint stated the same maximum twice. */
 const ANSWERS_TO_EXCEED_MAX = 1024
 
 /** Step size of one endpoint. */
@@ -58,6 +58,8 @@ interface Step {
   patience: number
   /** Whether the last request tried a larger step. */
   isTry: boolean
+  /** The maximum that the endpoint stated last. One statement may be wrong. */
+  statedMax: number | undefined
 }
 
 /**
@@ -71,7 +73,10 @@ export function createLogReader(): LogReader {
     const url = client.transport.url ?? ''
     const knownStep = steps.get(url)
     if (knownStep !== undefined) return knownStep
-    const step = { blocks: STEP_MAX, answers: 0, patience: ANSWERS_TO_GROW, isTry: false }
+    const step = {
+      ...{ blocks: STEP_MAX, answers: 0, patience: ANSWERS_TO_GROW, isTry: false },
+      statedMax: undefined,
+    }
     steps.set(url, step)
     return step
   }
@@ -114,7 +119,10 @@ function shrink(step: Step, error: unknown, blocks: number): boolean {
   const statedMax = statedMaximum(error, blocks)
   step.blocks = statedMax ?? Math.floor(blocks / 2)
   if (step.isTry) step.patience *= 2
-  if (statedMax !== undefined) step.patience = Math.max(step.patience, ANSWERS_TO_EXCEED_MAX)
+  if (statedMax !== undefined && statedMax === step.statedMax) {
+    step.patience = Math.max(step.patience, ANSWERS_TO_EXCEED_MAX)
+  }
+  step.statedMax = statedMax ?? step.statedMax
   step.isTry = false
   step.answers = 0
   // The next read is smaller; this one has used its time.

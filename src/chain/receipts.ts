@@ -27,13 +27,13 @@ const SingleReceipt = z.object({
 })
 
 /** What a transaction did, according to its receipt. */
-export interface Outcome {
+export interface TransactionOutcome {
   readonly hasSucceeded: boolean
   readonly gasUsed: bigint
 }
 
 /** A receipt of a block, with the place of its transaction. */
-export interface ProvenReceipt extends Outcome {
+export interface ProvenReceipt extends TransactionOutcome {
   readonly transactionHash: Hash
   readonly logs: readonly Log[]
 }
@@ -59,7 +59,7 @@ export interface ReceiptReader {
     hashes: readonly Hash[],
     block: SpanBlock,
     signal: AbortSignal | undefined,
-  ): Promise<ReadonlyMap<Hash, Outcome>>
+  ): Promise<ReadonlyMap<Hash, TransactionOutcome>>
 }
 
 /** Maximum number of concurrent requests for single receipts. */
@@ -169,7 +169,11 @@ export function createReceiptReader(endpoints: Endpoints): ReceiptReader {
 }
 
 /** The outcome of one transaction, as the endpoint says. */
-async function readOutcome(client: RpcClient, hash: Hash, ref: BlockRef): Promise<Outcome> {
+async function readOutcome(
+  client: RpcClient,
+  hash: Hash,
+  ref: BlockRef,
+): Promise<TransactionOutcome> {
   const answer = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
   if (answer === null) throw new EndpointError(`the receipt of ${hash} is missing`)
   const { blockHash, transactionHash, status, gasUsed } = SingleReceipt.parse(answer)

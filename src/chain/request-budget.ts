@@ -137,7 +137,8 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
       for (const waiting of queue) {
         const now = performance.now()
         if (!isFree(now)) {
-          // If all slots are taken, the end of a request wakes the next one.
+          // The end of a request wakes the next one.
+          if (underWay >= AT_ONCE) return
           const untilTokenMs = ((1 - tokens) / rate) * 1000
           timer = setTimeout(wakeNext, Math.max(untilTokenMs, pausedUntil - now, 1)).unref()
           return

@@ -99,6 +99,18 @@ describe('events of many blocks', () => {
     await limited.close()
   })
 
+  test('are not requested block by block for long after one wrong maximum', async () => {
+    const limited = await startLimited(1, tooMany)
+    const reader = createLogReader()
+    const client = createClient({ transport: http(limited.url) })
+    const filter = { address: devnet.contracts.router, topics: [] }
+    await reader.read(client, filter, 0, tip)
+    limited.allow(1000)
+    for (let reads = 0; reads < 500; reads++) await reader.read(client, filter, 0, tip)
+    expect(Math.max(...limited.ranges())).toBeGreaterThan(30)
+    await limited.close()
+  })
+
   test('are not requested in smaller steps after a failure of another kind', async () => {
     const limited = await startLimited(0, () => 'no such method')
     await expect(chainAt(limited.url).paymentsBetween(0, tip, places)).rejects.toThrow()
