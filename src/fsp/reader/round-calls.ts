@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
+import type { Endpoints } from '#src/chain/endpoints.ts'
 import { Quantity } from '#src/chain/quantity.ts'
 import { type ReplayInput, type ReplayResult, replayTransaction } from '#src/chain/revert-reason.ts'
 import type { SpanBlock } from '#src/chain/span-block.ts'
@@ -70,7 +71,7 @@ export function createCallReader({
         const { hasSucceeded: ok, gasUsed } = outcome
         const target = to ?? ZERO_ADDRESS
         const repeatable = { from, to: target, value, input, gas }
-        const again = ok ? undefined : await replayEverywhere(repeatable, ref, signal)
+        const again = ok ? undefined : await replayEverywhere(endpoints, repeatable, ref, signal)
         return {
           tx: hash,
           from,
@@ -89,26 +90,27 @@ export function createCallReader({
     )
   }
 
-  /** Replays a failed transaction on every endpoint that can. */
-  async function replayEverywhere(
-    transaction: ReplayInput,
-    ref: BlockRef,
-    signal: AbortSignal | undefined,
-  ): Promise<{
-    readonly outcome: Exclude<ProtocolCall['replay'], null>
-    readonly reason: string | null
-  }> {
-    const all = await endpoints.askEach(
-      (client) => replayTransaction(client, transaction, ref.number),
-      signal,
-    )
-    const [first, ...others] = all.filter(({ outcome }) => outcome !== 'unknown')
-    if (first === undefined) return { outcome: 'unknown', reason: null }
-    const isAgreed = others.every(
-      ({ outcome, reason }) => outcome === first.outcome && reason === first.reason,
-    )
-    return isAgreed ? first : { outcome: 'contradicted', reason: null }
-  }
-
   return readCalls
+}
+
+/** Replays a failed transaction on every endpoint that can. */
+async function replayEverywhere(
+  endpoints: Endpoints,
+  transaction: ReplayInput,
+  ref: BlockRef,
+  signal: AbortSignal | undefined,
+): Promise<{
+  readonly outcome: Exclude<ProtocolCall['replay'], null>
+  readonly reason: string | null
+}> {
+  const all = await endpoints.askEach(
+    (client) => replayTransaction(client, transaction, ref.number),
+    signal,
+  )
+  const [first, ...others] = all.filter(({ outcome }) => outcome !== 'unknown')
+  if (first === undefined) return { outcome: 'unknown', reason: null }
+  const isAgreed = others.every(
+    ({ outcome, reason }) => outcome === first.outcome && reason === first.reason,
+  )
+  return isAgreed ? first : { outcome: 'contradicted', reason: null }
 }

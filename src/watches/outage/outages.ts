@@ -125,7 +125,9 @@ async function fireForTargets(
   await endOutages(deps, type, now)
   if (cursor?.observedAt == null) return
   // A target counts as unreadable only while its type is observed, so not while the service did not run.
-  const before = new Date(cursor.observedAt.getTime() - STALE_CHAIN_MS)
+  // A time of observation that is still to come says no more than now.
+  const observedMs = Math.min(cursor.observedAt.getTime(), now.getTime())
+  const before = new Date(observedMs - STALE_CHAIN_MS)
   const list = (page: BatchPage) =>
     outages.listWatchesWithoutData(deps.db, before, { ...page, type })
   const outageOf = ({ noDataSince }: outages.OutageWatch) => ({
