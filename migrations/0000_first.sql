@@ -1,5 +1,21 @@
+-- What is kept for a time only is partitioned by it: alerts by when they fired, deliveries and sent messages by their
+-- ids, which begin with the time. Partitions are made while the service runs. drizzle-kit writes no partitions and no
+-- fill factors: they are added here.
+CREATE TABLE "alert_budgets" (
+	"watch_id" integer NOT NULL,
+	"recipient_id" integer NOT NULL,
+	"allowed" integer NOT NULL,
+	"started_at" timestamp with time zone NOT NULL,
+	"used" integer NOT NULL,
+	"throttled" integer NOT NULL,
+	"summary_at" timestamp with time zone,
+	"throttled_at" timestamp with time zone,
+	"announced_in" uuid,
+	CONSTRAINT "alert_budgets_recipient_id_watch_id_pk" PRIMARY KEY("recipient_id","watch_id")
+);
+--> statement-breakpoint
 CREATE TABLE "alerts" (
-	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "alerts_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"id" serial NOT NULL,
 	"wallet" text NOT NULL,
 	"watch_id" integer NOT NULL,
 	"watch_label" text NOT NULL,
@@ -14,9 +30,26 @@ CREATE TABLE "alerts" (
 	"fired_at" timestamp with time zone NOT NULL,
 	"recovered_at" timestamp with time zone,
 	"recovery_of" integer,
+	"episode_severity" text,
+	"started_at" timestamp with time zone,
+	"is_episode" boolean NOT NULL,
+	"increase_of" integer,
+	"notified_at" timestamp with time zone,
 	"acknowledged_at" timestamp with time zone,
-	"created_at" timestamp with time zone NOT NULL
-);
+	"acknowledged_by" text,
+	"muted_at" timestamp with time zone,
+	"reminders_sent" integer NOT NULL,
+	"remind_at" timestamp with time zone,
+	"escalate_at" timestamp with time zone,
+	"escalated_at" timestamp with time zone,
+	"escalated_to" integer[],
+	"flapping_alert_id" integer,
+	"flapping" jsonb,
+	"created_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "alerts_id_fired_at_pk" PRIMARY KEY("id","fired_at")
+) PARTITION BY RANGE ("fired_at");
+--> statement-breakpoint
+CREATE TABLE "alerts_default" PARTITION OF "alerts" DEFAULT;
 --> statement-breakpoint
 CREATE TABLE "challenges" (
 	"nonce" text PRIMARY KEY NOT NULL,
@@ -76,7 +109,12 @@ CREATE TABLE "ledger_proofs" (
 	"wallets" bigint NOT NULL,
 	"entries" bigint NOT NULL,
 	"wrong_wallets" bigint NOT NULL,
-	"proved_at" timestamp with time zone NOT NULL
+	"proved_at" timestamp with time zone NOT NULL,
+	"totals_until" timestamp with time zone,
+	"total_wallets" bigint,
+	"total_credits_sold" bigint,
+	"total_credits_spent" bigint,
+	"total_topups" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "free_calls" (
@@ -85,6 +123,13 @@ CREATE TABLE "free_calls" (
 	"calls" integer NOT NULL,
 	CONSTRAINT "free_calls_subject_day_pk" PRIMARY KEY("subject","day"),
 	CONSTRAINT "free_calls_not_negative" CHECK ("free_calls"."calls" >= 0)
+);
+--> statement-breakpoint
+CREATE TABLE "billing_pauses" (
+	"number" integer PRIMARY KEY NOT NULL,
+	"off_at" timestamp with time zone NOT NULL,
+	"on_at" timestamp with time zone,
+	"applied_at" timestamp with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "capacity_changes" (
@@ -107,7 +152,14 @@ CREATE TABLE "subscriptions" (
 	"failed_renewals" integer NOT NULL,
 	"last_renewal_error" text,
 	"due_at" timestamp with time zone,
-	"created_at" timestamp with time zone NOT NULL
+	"remind_at" timestamp with time zone,
+	"created_at" timestamp with time zone NOT NULL,
+	"last_applied_pause" integer DEFAULT 0 NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "trial_accounts" (
+	"telegram_user_id" bigint PRIMARY KEY NOT NULL,
+	"wallet" text NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "trials" (
@@ -115,6 +167,8 @@ CREATE TABLE "trials" (
 	"telegram_user_id" bigint,
 	"started_at" timestamp with time zone NOT NULL,
 	"ends_at" timestamp with time zone NOT NULL,
+	"remind_at" timestamp with time zone,
+	"last_applied_pause" integer DEFAULT 0 NOT NULL,
 	CONSTRAINT "trials_telegram_user_id_unique" UNIQUE("telegram_user_id")
 );
 --> statement-breakpoint
@@ -122,7 +176,19 @@ CREATE TABLE "payment_cursors" (
 	"chain" text PRIMARY KEY NOT NULL,
 	"position" bigint,
 	"tip" bigint,
-	"since_at" timestamp with time zone NOT NULL
+	"since_at" timestamp with time zone NOT NULL,
+	"balance_of" text,
+	"balance_block" bigint,
+	"balance_units" numeric(78, 0),
+	"balance_assumed" boolean DEFAULT false NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "payment_gaps" (
+	"block_number" bigint PRIMARY KEY NOT NULL,
+	"tries" integer NOT NULL,
+	"first_failed_at" timestamp with time zone NOT NULL,
+	"recorded_at" timestamp with time zone,
+	"next_try_at" timestamp with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "topup_payments" (
@@ -145,9 +211,22 @@ CREATE TABLE "topup_payments" (
 	CONSTRAINT "topup_payments_tx_hash_log_index_pk" PRIMARY KEY("tx_hash","log_index")
 );
 --> statement-breakpoint
+CREATE TABLE "topup_purchases" (
+	"handle" text PRIMARY KEY NOT NULL,
+	"wallet" text NOT NULL,
+	"slots" integer NOT NULL,
+	"periods" integer NOT NULL,
+	"auto_renew" boolean NOT NULL,
+	"subscription_id" integer,
+	"reason" text,
+	"created_at" timestamp with time zone NOT NULL,
+	"done_at" timestamp with time zone
+);
+--> statement-breakpoint
 CREATE TABLE "topup_submissions" (
 	"handle" text NOT NULL,
 	"tx_hash" text NOT NULL,
+	"wallet" text NOT NULL,
 	"state" text NOT NULL,
 	"reason" text,
 	"submitted_at" timestamp with time zone NOT NULL,
@@ -161,6 +240,7 @@ CREATE TABLE "topups" (
 	"asset" text NOT NULL,
 	"token" text,
 	"pay_to" text NOT NULL,
+	"contract_pay_to" text,
 	"destination_tag" bigint,
 	"credits" bigint NOT NULL,
 	"bonus_credits" bigint NOT NULL,
@@ -168,9 +248,11 @@ CREATE TABLE "topups" (
 	"price_value" numeric(78, 0) NOT NULL,
 	"price_decimals" integer NOT NULL,
 	"usd_per_1000_credits_micros" integer NOT NULL,
+	"renews" text,
 	"created_at" timestamp with time zone NOT NULL,
 	"expires_at" timestamp with time zone NOT NULL,
-	CONSTRAINT "topups_destination_tag_unique" UNIQUE("destination_tag")
+	CONSTRAINT "topups_destination_tag_unique" UNIQUE("destination_tag"),
+	CONSTRAINT "topups_renews_unique" UNIQUE("renews")
 );
 --> statement-breakpoint
 CREATE TABLE "unmatched_payments" (
@@ -181,25 +263,180 @@ CREATE TABLE "unmatched_payments" (
 	CONSTRAINT "unmatched_payments_tx_hash_log_index_pk" PRIMARY KEY("tx_hash","log_index")
 );
 --> statement-breakpoint
+CREATE TABLE "telegram_paces" (
+	"bot_id" bigint NOT NULL,
+	"chat_id" bigint NOT NULL,
+	"next_at" timestamp with time zone NOT NULL,
+	"sent_at" jsonb DEFAULT '[]'::jsonb NOT NULL,
+	"at" timestamp with time zone NOT NULL,
+	"flooded_at" timestamp with time zone,
+	CONSTRAINT "telegram_paces_bot_id_chat_id_pk" PRIMARY KEY("bot_id","chat_id")
+);
+--> statement-breakpoint
+CREATE TABLE "lock_fences" (
+	"name" text PRIMARY KEY NOT NULL,
+	"number" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "slice_leases" (
+	"name" text NOT NULL,
+	"slice" smallint NOT NULL,
+	"owner" uuid,
+	"number" bigint NOT NULL,
+	CONSTRAINT "slice_leases_name_slice_pk" PRIMARY KEY("name","slice")
+);
+--> statement-breakpoint
+CREATE TABLE "slice_members" (
+	"name" text NOT NULL,
+	"member" uuid NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "slice_members_name_member_pk" PRIMARY KEY("name","member")
+);
+--> statement-breakpoint
 CREATE TABLE "deliveries" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"wallet" text NOT NULL,
 	"alert_id" integer,
 	"recipient_id" integer NOT NULL,
+	"watch_id" integer,
 	"channel" text NOT NULL,
-	"lane" text NOT NULL,
+	"partition_key" text NOT NULL,
 	"order_key" text NOT NULL,
 	"fired_at" timestamp with time zone NOT NULL,
 	"position" bigint NOT NULL,
 	"envelope" json NOT NULL,
+	"kind" text NOT NULL,
+	"answers" integer,
+	"recovery" boolean NOT NULL,
+	"test" boolean NOT NULL,
+	"urgency" smallint NOT NULL,
+	"backlog" boolean DEFAULT false NOT NULL,
+	"unanswered" boolean DEFAULT false NOT NULL,
 	"status" text NOT NULL,
 	"attempts" integer NOT NULL,
 	"next_attempt_at" timestamp with time zone,
+	"planned_at" timestamp with time zone,
+	"deferred_until" timestamp with time zone,
+	"summary_delivery_id" uuid,
+	"retained_until" timestamp with time zone,
 	"leased_until" timestamp with time zone,
 	"last_status_code" integer,
 	"last_error" text,
 	"created_at" timestamp with time zone NOT NULL,
-	"delivered_at" timestamp with time zone
+	"delivered_at" timestamp with time zone,
+	"message_id" text,
+	"carried_by" uuid
+) PARTITION BY RANGE ("id");
+--> statement-breakpoint
+CREATE TABLE "deliveries_default" PARTITION OF "deliveries" DEFAULT;
+--> statement-breakpoint
+CREATE TABLE "outage_pictures" (
+	"recipient_id" integer NOT NULL,
+	"watch_id" integer NOT NULL,
+	"kind" text NOT NULL,
+	"provider" text NOT NULL,
+	"name" text NOT NULL,
+	"message_id" text NOT NULL,
+	"alert_id" integer NOT NULL,
+	"planned_at" timestamp with time zone NOT NULL,
+	"taken" boolean NOT NULL,
+	CONSTRAINT "outage_pictures_recipient_id_watch_id_pk" PRIMARY KEY("recipient_id","watch_id")
+);
+--> statement-breakpoint
+CREATE TABLE "sent_messages" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"wallet" text NOT NULL,
+	"recipient_id" integer NOT NULL,
+	"channel" text NOT NULL,
+	"partition_key" text NOT NULL,
+	"watch_id" integer,
+	"kind" text NOT NULL,
+	"recovery" boolean NOT NULL,
+	"loud" boolean NOT NULL,
+	"parts" integer NOT NULL,
+	"opened_at" timestamp with time zone NOT NULL,
+	"sent_at" timestamp with time zone NOT NULL,
+	"message_id" text,
+	"version" integer NOT NULL,
+	"revise_at" timestamp with time zone,
+	"revisions" integer NOT NULL,
+	"help" text,
+	"leased_until" timestamp with time zone
+) PARTITION BY RANGE ("id");
+--> statement-breakpoint
+CREATE TABLE "sent_messages_default" PARTITION OF "sent_messages" DEFAULT;
+--> statement-breakpoint
+CREATE TABLE "fsp_progress" (
+	"id" integer PRIMARY KEY NOT NULL,
+	"block_number" integer NOT NULL,
+	"block_hash" text NOT NULL,
+	"block_at" timestamp with time zone NOT NULL,
+	"resume_from" integer NOT NULL,
+	"state" jsonb NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "fsp_rewards" (
+	"reward_epoch" integer NOT NULL,
+	"beneficiary" text NOT NULL,
+	"claim_type" integer NOT NULL,
+	"voter" text,
+	"amount_wei" numeric(78, 0),
+	"claimed" boolean NOT NULL,
+	CONSTRAINT "fsp_rewards_reward_epoch_beneficiary_claim_type_pk" PRIMARY KEY("reward_epoch","beneficiary","claim_type")
+);
+--> statement-breakpoint
+CREATE TABLE "fsp_rounds" (
+	"round" integer PRIMARY KEY NOT NULL,
+	"reward_epoch" integer NOT NULL,
+	"starts_at" timestamp with time zone NOT NULL,
+	"block_number" integer NOT NULL,
+	"block_hash" text NOT NULL,
+	"block_at" timestamp with time zone NOT NULL,
+	"providers" jsonb NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "publications" (
+	"kind" text NOT NULL,
+	"reward_epoch_id" integer NOT NULL,
+	"data" jsonb NOT NULL,
+	"seen_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "publications_kind_reward_epoch_id_pk" PRIMARY KEY("kind","reward_epoch_id")
+);
+--> statement-breakpoint
+CREATE TABLE "read_ranges" (
+	"name" text NOT NULL,
+	"from_block" integer NOT NULL,
+	"to_block" integer NOT NULL,
+	CONSTRAINT "read_ranges_name_from_block_pk" PRIMARY KEY("name","from_block")
+);
+--> statement-breakpoint
+CREATE TABLE "validator_polls" (
+	"polled_at" timestamp with time zone PRIMARY KEY NOT NULL,
+	"validators" jsonb NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "vote_signatures" (
+	"reward_epoch_id" integer NOT NULL,
+	"kind" text NOT NULL,
+	"voter" text NOT NULL,
+	"hash" text NOT NULL,
+	"signed_at" timestamp with time zone NOT NULL,
+	"is_last" boolean NOT NULL,
+	CONSTRAINT "vote_signatures_reward_epoch_id_kind_voter_hash_pk" PRIMARY KEY("reward_epoch_id","kind","voter","hash")
+);
+--> statement-breakpoint
+CREATE TABLE "notices" (
+	"recipient_id" integer NOT NULL,
+	"key" text NOT NULL,
+	"created_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "notices_recipient_id_key_pk" PRIMARY KEY("recipient_id","key")
+);
+--> statement-breakpoint
+CREATE TABLE "figure_hours" (
+	"kind" text NOT NULL,
+	"hour" timestamp with time zone NOT NULL,
+	"counts" jsonb NOT NULL,
+	CONSTRAINT "figure_hours_kind_hour_pk" PRIMARY KEY("kind","hour")
 );
 --> statement-breakpoint
 CREATE TABLE "idempotency_keys" (
@@ -213,26 +450,67 @@ CREATE TABLE "idempotency_keys" (
 	CONSTRAINT "idempotency_keys_wallet_operation_key_pk" PRIMARY KEY("wallet","operation","key")
 );
 --> statement-breakpoint
+CREATE TABLE "public_figures" (
+	"id" text PRIMARY KEY NOT NULL,
+	"figures" jsonb NOT NULL,
+	"as_of" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "rate_counts" (
+	"key" text PRIMARY KEY NOT NULL,
+	"points" integer NOT NULL,
+	"expire" timestamp with time zone
+);
+--> statement-breakpoint
 CREATE TABLE "confirmation_mails" (
 	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "confirmation_mails_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
 	"recipient_id" integer NOT NULL,
 	"wallet" text NOT NULL,
 	"address_digest" text NOT NULL,
+	"mailbox_digest" text,
 	"due_at" timestamp with time zone NOT NULL,
 	"next_attempt_at" timestamp with time zone,
 	"attempts" integer NOT NULL,
 	"sent_at" timestamp with time zone
 );
 --> statement-breakpoint
+CREATE TABLE "connect_codes" (
+	"chat_id" bigint PRIMARY KEY NOT NULL,
+	"hash" text NOT NULL,
+	"asked_by" bigint NOT NULL,
+	"title" text NOT NULL,
+	"username" text,
+	"locale" text NOT NULL,
+	"spend" boolean NOT NULL,
+	"spend_of" text,
+	"goes_on" text,
+	"created_at" timestamp with time zone NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL,
+	"used_at" timestamp with time zone,
+	"wallet" text,
+	"message_id" bigint,
+	"notify_at" timestamp with time zone,
+	"notify_attempts" integer NOT NULL,
+	CONSTRAINT "connect_codes_hash_unique" UNIQUE("hash")
+);
+--> statement-breakpoint
 CREATE TABLE "link_codes" (
 	"hash" text PRIMARY KEY NOT NULL,
+	"group_hash" text,
+	"group_chat_id" bigint,
 	"wallet" text NOT NULL,
 	"name" text,
 	"scopes" text[] NOT NULL,
 	"made_by" text,
 	"created_at" timestamp with time zone NOT NULL,
 	"expires_at" timestamp with time zone NOT NULL,
-	"used_at" timestamp with time zone
+	"used_at" timestamp with time zone,
+	CONSTRAINT "link_codes_group_hash_unique" UNIQUE("group_hash")
+);
+--> statement-breakpoint
+CREATE TABLE "mail_refusals" (
+	"mailbox_digest" text PRIMARY KEY NOT NULL,
+	"refused_at" timestamp with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "notification_settings" (
@@ -250,16 +528,19 @@ CREATE TABLE "recipients" (
 	"name" text,
 	"destination" text NOT NULL,
 	"target" text NOT NULL,
-	"lane" text NOT NULL,
+	"partition_key" text NOT NULL,
 	"locale" text NOT NULL,
 	"timezone" text NOT NULL,
 	"status" text NOT NULL,
 	"status_reason" text,
+	"switched_at" timestamp with time zone NOT NULL,
 	"min_severity" text NOT NULL,
 	"is_default" boolean NOT NULL,
 	"chat_id" bigint,
 	"chat_scopes" text[],
 	"linked_by" bigint,
+	"muted_until" timestamp with time zone,
+	"reschedule_at" timestamp with time zone,
 	"created_at" timestamp with time zone NOT NULL,
 	"updated_at" timestamp with time zone NOT NULL,
 	"verified_at" timestamp with time zone,
@@ -268,12 +549,31 @@ CREATE TABLE "recipients" (
 	"failing_since" timestamp with time zone
 );
 --> statement-breakpoint
+CREATE TABLE "feed_points" (
+	"feed" text NOT NULL,
+	"at" timestamp with time zone NOT NULL,
+	"value" numeric(78, 0) NOT NULL,
+	"decimals" smallint NOT NULL,
+	"grade" smallint NOT NULL,
+	"block" integer,
+	CONSTRAINT "feed_points_feed_at_pk" PRIMARY KEY("feed","at")
+);
+--> statement-breakpoint
 CREATE TABLE "observation_cursors" (
 	"type" text PRIMARY KEY NOT NULL,
 	"block_number" integer,
 	"block_at" timestamp with time zone,
 	"observed_at" timestamp with time zone,
-	"failing_since" timestamp with time zone
+	"failing_since" timestamp with time zone,
+	"checked_at" timestamp with time zone,
+	"outage_notified" text
+);
+--> statement-breakpoint
+CREATE TABLE "published_blocks" (
+	"name" text PRIMARY KEY NOT NULL,
+	"block_number" integer NOT NULL,
+	"block_hash" text NOT NULL,
+	"block_at" timestamp with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "signal_states" (
@@ -289,15 +589,27 @@ CREATE TABLE "signal_states" (
 	CONSTRAINT "signal_states_watch_id_signal_pk" PRIMARY KEY("watch_id","signal")
 );
 --> statement-breakpoint
+CREATE TABLE "slice_cursors" (
+	"type" text NOT NULL,
+	"slice" smallint NOT NULL,
+	"block_number" integer,
+	"block_at" timestamp with time zone,
+	"observed_at" timestamp with time zone,
+	CONSTRAINT "slice_cursors_type_slice_pk" PRIMARY KEY("type","slice")
+);
+--> statement-breakpoint
 CREATE TABLE "targets" (
 	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "targets_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
 	"type" text NOT NULL,
 	"key" text NOT NULL,
 	"target" jsonb NOT NULL,
+	"key_settings" jsonb,
 	"watch_count" integer NOT NULL,
 	"observation" jsonb,
+	"summary" jsonb,
 	"observed_at" timestamp with time zone,
-	"stale" boolean NOT NULL,
+	"recheck_at" timestamp with time zone,
+	"must_judge" boolean NOT NULL,
 	"no_data_since" timestamp with time zone
 );
 --> statement-breakpoint
@@ -311,10 +623,13 @@ CREATE TABLE "watches" (
 	"signals" jsonb NOT NULL,
 	"recipient_ids" integer[],
 	"min_severity" text NOT NULL,
+	"escalate_after_minutes" integer,
+	"escalate_to" integer[] DEFAULT '{}' NOT NULL,
 	"cooldown_seconds" integer NOT NULL,
 	"status" text NOT NULL,
 	"suspended_at" timestamp with time zone,
 	"muted_until" timestamp with time zone,
+	"muted_since" timestamp with time zone,
 	"version" integer NOT NULL,
 	"created_at" timestamp with time zone NOT NULL,
 	"updated_at" timestamp with time zone NOT NULL
@@ -326,14 +641,70 @@ CREATE TABLE "telegram_chats" (
 	"title" text NOT NULL,
 	"locale" text NOT NULL,
 	"wallet" text,
-	"living_message_id" integer,
+	"current_message_id" integer,
+	"wizard_message_id" integer,
+	"topup_message_id" integer,
+	"status_message_id" integer,
 	"created_at" timestamp with time zone NOT NULL,
 	"updated_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "telegram_drafts" (
+	"chat_id" bigint NOT NULL,
+	"person_id" bigint NOT NULL,
+	"id" uuid NOT NULL,
+	"rev" integer NOT NULL,
+	"wallet" text NOT NULL,
+	"values" jsonb NOT NULL,
+	"updated_at" timestamp with time zone NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "telegram_drafts_chat_id_person_id_pk" PRIMARY KEY("chat_id","person_id")
+);
+--> statement-breakpoint
+CREATE TABLE "telegram_follow_ups" (
+	"chat_id" bigint NOT NULL,
+	"message_id" bigint NOT NULL,
+	"kind" text NOT NULL,
+	"wallet" text NOT NULL,
+	"recipient_id" integer NOT NULL,
+	"shown_at" timestamp with time zone NOT NULL,
+	"due_at" timestamp with time zone NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "telegram_follow_ups_chat_id_message_id_pk" PRIMARY KEY("chat_id","message_id")
+);
+--> statement-breakpoint
+CREATE TABLE "telegram_live_messages" (
+	"chat_id" bigint NOT NULL,
+	"message_id" bigint NOT NULL,
+	"kind" text NOT NULL,
+	"wallet" text NOT NULL,
+	"handle" text,
+	"stage" text,
+	"shown" text,
+	"change_count" integer NOT NULL,
+	"due_at" timestamp with time zone NOT NULL,
+	"leased_until" timestamp with time zone,
+	"expires_at" timestamp with time zone,
+	"created_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "telegram_live_messages_chat_id_message_id_pk" PRIMARY KEY("chat_id","message_id")
+);
+--> statement-breakpoint
+CREATE TABLE "telegram_questions" (
+	"chat_id" bigint NOT NULL,
+	"person_id" bigint NOT NULL,
+	"kind" text NOT NULL,
+	"about" jsonb NOT NULL,
+	"message_id" bigint NOT NULL,
+	"refusals" integer NOT NULL,
+	"asked_at" timestamp with time zone NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "telegram_questions_chat_id_person_id_pk" PRIMARY KEY("chat_id","person_id")
 );
 --> statement-breakpoint
 CREATE TABLE "telegram_updates" (
 	"update_id" bigint PRIMARY KEY NOT NULL,
 	"chat_key" text NOT NULL,
+	"turn" bigint DEFAULT 0 NOT NULL,
 	"update" jsonb,
 	"attempts" integer NOT NULL,
 	"received_at" timestamp with time zone NOT NULL,
@@ -343,36 +714,90 @@ CREATE TABLE "telegram_updates" (
 --> statement-breakpoint
 ALTER TABLE "signal_states" ADD CONSTRAINT "signal_states_watch_id_watches_id_fk" FOREIGN KEY ("watch_id") REFERENCES "public"."watches"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "watches" ADD CONSTRAINT "watches_target_id_targets_id_fk" FOREIGN KEY ("target_id") REFERENCES "public"."targets"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-CREATE UNIQUE INDEX "alerts_once" ON "alerts" USING btree ("watch_id",coalesce("signal", ''),"event","position");--> statement-breakpoint
+CREATE INDEX "alert_budgets_summary" ON "alert_budgets" USING btree ("summary_at") WHERE summary_at is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "alerts_once" ON "alerts" USING btree ("watch_id",coalesce("signal", ''),"event","position","fired_at");--> statement-breakpoint
 CREATE INDEX "alerts_wallet" ON "alerts" USING btree ("wallet","fired_at","id");--> statement-breakpoint
 CREATE INDEX "alerts_created" ON "alerts" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "alerts_watch" ON "alerts" USING btree ("watch_id","fired_at");--> statement-breakpoint
+CREATE INDEX "alerts_open" ON "alerts" USING btree ("wallet","watch_id","signal") WHERE is_episode and recovered_at is null;--> statement-breakpoint
+CREATE INDEX "alerts_held_back" ON "alerts" USING btree ("wallet") WHERE notified_at is null and recovered_at is null;--> statement-breakpoint
+CREATE INDEX "alerts_remind" ON "alerts" USING btree ("remind_at") WHERE remind_at is not null;--> statement-breakpoint
+CREATE INDEX "alerts_escalate" ON "alerts" USING btree ("escalate_at") WHERE escalate_at is not null;--> statement-breakpoint
 CREATE INDEX "challenges_expires" ON "challenges" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "tokens_wallet" ON "tokens" USING btree ("wallet");--> statement-breakpoint
+CREATE INDEX "tokens_expires" ON "tokens" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "tokens_revoked" ON "tokens" USING btree ("revoked_at") WHERE revoked_at is not null;--> statement-breakpoint
+CREATE INDEX "accounts_created" ON "accounts" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "ledger_entries_wallet" ON "ledger_entries" USING btree ("wallet","created_at","position");--> statement-breakpoint
+CREATE INDEX "ledger_entries_created" ON "ledger_entries" USING btree ("created_at");--> statement-breakpoint
+CREATE INDEX "ledger_entries_rare" ON "ledger_entries" USING btree ("wallet","type","created_at","position") WHERE type <> 'usage';--> statement-breakpoint
+CREATE INDEX "free_calls_day" ON "free_calls" USING btree ("day");--> statement-breakpoint
 CREATE INDEX "capacity_changes_at" ON "capacity_changes" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "subscriptions_wallet" ON "subscriptions" USING btree ("wallet","id");--> statement-breakpoint
 CREATE INDEX "subscriptions_due" ON "subscriptions" USING btree ("due_at") WHERE due_at is not null;--> statement-breakpoint
+CREATE INDEX "subscriptions_remind" ON "subscriptions" USING btree ("remind_at") WHERE remind_at is not null;--> statement-breakpoint
+CREATE INDEX "trials_remind" ON "trials" USING btree ("remind_at") WHERE remind_at is not null;--> statement-breakpoint
+CREATE INDEX "payment_gaps_due" ON "payment_gaps" USING btree ("next_try_at");--> statement-breakpoint
 CREATE INDEX "topup_payments_handle" ON "topup_payments" USING btree ("handle");--> statement-breakpoint
+CREATE INDEX "topup_payments_block" ON "topup_payments" USING btree ("block_number");--> statement-breakpoint
 CREATE INDEX "topup_payments_open" ON "topup_payments" USING btree ("seen_at") WHERE "topup_payments"."settled_at" is null;--> statement-breakpoint
 CREATE INDEX "topup_submissions_due" ON "topup_submissions" USING btree ("checked_at") WHERE "topup_submissions"."state" = 'submitted';--> statement-breakpoint
+CREATE INDEX "topup_submissions_wallet" ON "topup_submissions" USING btree ("wallet","submitted_at");--> statement-breakpoint
+CREATE INDEX "topup_submissions_age" ON "topup_submissions" USING btree ("submitted_at");--> statement-breakpoint
 CREATE INDEX "topups_wallet" ON "topups" USING btree ("wallet","created_at");--> statement-breakpoint
-CREATE INDEX "deliveries_due" ON "deliveries" USING btree ("channel","next_attempt_at","id") WHERE status in ('pending', 'retrying');--> statement-breakpoint
+CREATE INDEX "topups_open" ON "topups" USING btree ("asset","expires_at");--> statement-breakpoint
+CREATE INDEX "topups_expires" ON "topups" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "telegram_paces_flooded" ON "telegram_paces" USING btree ("bot_id","flooded_at") WHERE flooded_at is not null;--> statement-breakpoint
+CREATE INDEX "deliveries_due" ON "deliveries" USING btree ("channel","urgency","next_attempt_at","id") WHERE status in ('pending', 'retrying') and not backlog;--> statement-breakpoint
+CREATE INDEX "deliveries_backlog" ON "deliveries" USING btree ("channel","recipient_id","urgency","next_attempt_at","id") WHERE status in ('pending', 'retrying') and backlog and next_attempt_at is not null;--> statement-breakpoint
+CREATE INDEX "deliveries_unanswered" ON "deliveries" USING btree ("channel","next_attempt_at") WHERE unanswered;--> statement-breakpoint
 CREATE INDEX "deliveries_order" ON "deliveries" USING btree ("order_key","fired_at","position","id") WHERE status in ('pending', 'retrying');--> statement-breakpoint
 CREATE INDEX "deliveries_created" ON "deliveries" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "deliveries_alert" ON "deliveries" USING btree ("alert_id");--> statement-breakpoint
 CREATE INDEX "deliveries_recipient" ON "deliveries" USING btree ("recipient_id","created_at");--> statement-breakpoint
+CREATE INDEX "deliveries_waiting" ON "deliveries" USING btree ("recipient_id","fired_at","position","id") WHERE status in ('pending', 'retrying') and channel <> 'webhook' and next_attempt_at is not null;--> statement-breakpoint
+CREATE INDEX "deliveries_retries" ON "deliveries" USING btree ("recipient_id","next_attempt_at") WHERE status || '' = 'retrying' and planned_at is null;--> statement-breakpoint
+CREATE INDEX "deliveries_deferred" ON "deliveries" USING btree ("recipient_id","deferred_until") WHERE deferred_until is not null;--> statement-breakpoint
+CREATE INDEX "deliveries_retained" ON "deliveries" USING btree ("recipient_id","fired_at") WHERE retained_until is not null;--> statement-breakpoint
+CREATE INDEX "deliveries_carried" ON "deliveries" USING btree ("carried_by") WHERE carried_by is not null;--> statement-breakpoint
+CREATE INDEX "outage_pictures_due" ON "outage_pictures" USING btree ("planned_at") WHERE not taken;--> statement-breakpoint
+CREATE INDEX "sent_messages_recent" ON "sent_messages" USING btree ("recipient_id","sent_at");--> statement-breakpoint
+CREATE INDEX "sent_messages_name" ON "sent_messages" USING btree ("recipient_id","message_id");--> statement-breakpoint
+CREATE INDEX "sent_messages_stale" ON "sent_messages" USING btree ("channel","recipient_id","revise_at") WHERE revise_at is not null;--> statement-breakpoint
+CREATE INDEX "fsp_rewards_waiting" ON "fsp_rewards" USING btree ("voter") WHERE not claimed;--> statement-breakpoint
+CREATE INDEX "fsp_rounds_block" ON "fsp_rounds" USING btree ("block_number");--> statement-breakpoint
+CREATE INDEX "notices_created" ON "notices" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_created" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
+CREATE INDEX "rate_counts_expire" ON "rate_counts" USING btree ("expire");--> statement-breakpoint
 CREATE INDEX "confirmation_mails_due" ON "confirmation_mails" USING btree ("next_attempt_at") WHERE next_attempt_at is not null;--> statement-breakpoint
 CREATE INDEX "confirmation_mails_recipient" ON "confirmation_mails" USING btree ("recipient_id");--> statement-breakpoint
-CREATE INDEX "confirmation_mails_address" ON "confirmation_mails" USING btree ("wallet","address_digest","due_at");--> statement-breakpoint
+CREATE INDEX "confirmation_mails_wallet" ON "confirmation_mails" USING btree ("wallet","due_at");--> statement-breakpoint
+CREATE INDEX "confirmation_mails_mailbox" ON "confirmation_mails" USING btree ("mailbox_digest","due_at");--> statement-breakpoint
+CREATE INDEX "connect_codes_notify" ON "connect_codes" USING btree ("notify_at") WHERE notify_at is not null;--> statement-breakpoint
 CREATE INDEX "recipients_wallet" ON "recipients" USING btree ("wallet","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "recipients_own_channel" ON "recipients" USING btree ("wallet","channel") WHERE own;--> statement-breakpoint
 CREATE UNIQUE INDEX "recipients_wallet_chat" ON "recipients" USING btree ("wallet","chat_id");--> statement-breakpoint
 CREATE INDEX "recipients_chat" ON "recipients" USING btree ("chat_id");--> statement-breakpoint
+CREATE INDEX "recipients_reschedule" ON "recipients" USING btree ("id") WHERE reschedule_at is not null;--> statement-breakpoint
+CREATE INDEX "feed_points_grade" ON "feed_points" USING btree ("grade","at");--> statement-breakpoint
+CREATE INDEX "signal_states_outage" ON "signal_states" USING btree ("watch_id") WHERE signal = '';--> statement-breakpoint
 CREATE UNIQUE INDEX "targets_type_key" ON "targets" USING btree ("type","key");--> statement-breakpoint
 CREATE INDEX "targets_type" ON "targets" USING btree ("type","id");--> statement-breakpoint
-CREATE INDEX "targets_stale" ON "targets" USING btree ("type","id") WHERE stale;--> statement-breakpoint
+CREATE INDEX "targets_to_judge" ON "targets" USING btree ("type","id") WHERE must_judge;--> statement-breakpoint
+CREATE INDEX "targets_unwatched" ON "targets" USING btree ("id") WHERE watch_count = 0;--> statement-breakpoint
+CREATE INDEX "targets_slice" ON "targets" USING btree ("type",(get_byte(decode(md5(key), 'hex'), 0) % 32),"id");--> statement-breakpoint
+CREATE INDEX "targets_no_data" ON "targets" USING btree ("type","id") WHERE no_data_since is not null;--> statement-breakpoint
 CREATE INDEX "watches_wallet" ON "watches" USING btree ("wallet","id");--> statement-breakpoint
 CREATE INDEX "watches_target" ON "watches" USING btree ("target_id","id");--> statement-breakpoint
-CREATE INDEX "telegram_updates_open" ON "telegram_updates" USING btree ("handled_at","update_id");
+CREATE INDEX "watches_muted" ON "watches" USING btree ("muted_until") WHERE muted_until is not null;--> statement-breakpoint
+CREATE INDEX "telegram_drafts_expiry" ON "telegram_drafts" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "telegram_follow_ups_due" ON "telegram_follow_ups" USING btree ("due_at");--> statement-breakpoint
+CREATE INDEX "telegram_live_messages_due" ON "telegram_live_messages" USING btree ("due_at");--> statement-breakpoint
+CREATE INDEX "telegram_live_messages_handle" ON "telegram_live_messages" USING btree ("handle");--> statement-breakpoint
+CREATE INDEX "telegram_questions_expiry" ON "telegram_questions" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "telegram_updates_open" ON "telegram_updates" USING btree ("handled_at","update_id");--> statement-breakpoint
+CREATE INDEX "telegram_updates_turn" ON "telegram_updates" USING btree ("turn","update_id") WHERE handled_at is null;--> statement-breakpoint
+CREATE INDEX "telegram_updates_chat" ON "telegram_updates" USING btree ("chat_key","update_id") WHERE handled_at is null;--> statement-breakpoint
+-- Rows that are often updated stay on their page, so that an update writes no index.
+ALTER TABLE "signal_states" SET (fillfactor = 50);--> statement-breakpoint
+ALTER TABLE "alert_budgets" SET (fillfactor = 50);

@@ -20,7 +20,7 @@ export const chats = pgTable('telegram_chats', {
   /** The selected wallet, if several are linked. */
   wallet: text('wallet'),
   /** The newest message of each task (menus, wizard, top-up, status). Only these messages have buttons. */
-  currentMessageId: integer('living_message_id'),
+  currentMessageId: integer('current_message_id'),
   wizardMessageId: integer('wizard_message_id'),
   topupMessageId: integer('topup_message_id'),
   statusMessageId: integer('status_message_id'),
@@ -144,7 +144,7 @@ export const liveMessages = pgTable(
     /** Hash of the content that is shown; null if unknown. */
     shown: text('shown'),
     /** Number of changes of the subject. A check that began before the last change is repeated. */
-    changeCount: integer('news').notNull(),
+    changeCount: integer('change_count').notNull(),
     /** Time of the next check. */
     dueAt: timestamp('due_at', { withTimezone: true }).notNull(),
     /**

@@ -44,7 +44,7 @@ const CRITICAL = sql`(d.urgency = 2 or d.recovery and exists (select from alerts
 
 function isDue({ recipientId, until, onlyCritical }: DueDeferred) {
   const critical = onlyCritical ? sql`and ${CRITICAL}` : sql``
-  return sql`d.recipient_id = ${recipientId} and d.held_until <= ${until} and d.kind <> 'notice'
+  return sql`d.recipient_id = ${recipientId} and d.deferred_until <= ${until} and d.kind <> 'notice'
     ${critical}`
 }
 
@@ -55,7 +55,7 @@ function isDue({ recipientId, until, onlyCritical }: DueDeferred) {
 function isLine({ recipientId, until, onlyCritical }: DueDeferred) {
   const critical = onlyCritical ? sql`and e.urgency = 2` : sql``
   return sql`not (d.recovery and exists (select from deliveries e
-    where e.alert_id = d.answers and e.recipient_id = ${recipientId} and e.held_until <= ${until}
+    where e.alert_id = d.answers and e.recipient_id = ${recipientId} and e.deferred_until <= ${until}
       ${critical}))`
 }
 
@@ -98,7 +98,7 @@ export async function markSummarized(
 ): Promise<void> {
   for (;;) {
     const marked = await tx.execute(sql`
-      update deliveries set held_until = null, told_in = ${summaryDeliveryId}
+      update deliveries set deferred_until = null, summary_delivery_id = ${summaryDeliveryId}
       where id = any(array(select d.id from deliveries d where ${isDue(due)} limit ${ROWS_MAX}))
       returning 1`)
     if (marked.length < ROWS_MAX) return
@@ -130,12 +130,12 @@ export async function rescheduleDeferred(
   const rows = await tx.execute<{ id: string }>(sql`
     with chosen as (
       select id from deliveries
-      where recipient_id = ${recipientId} and held_until is not null
-        and (${keepDueAt}::timestamptz is null or held_until > ${keepDueAt}::timestamptz)
+      where recipient_id = ${recipientId} and deferred_until is not null
+        and (${keepDueAt}::timestamptz is null or deferred_until > ${keepDueAt}::timestamptz)
         and (${after ?? null}::uuid is null or id > ${after ?? null}::uuid)
       order by id limit ${ROWS_MAX} for update
     )
-    update deliveries d set held_until = case
+    update deliveries d set deferred_until = case
       when d.kind = 'notice' then ${notices}::timestamptz
       when ${CRITICAL} then ${critical}::timestamptz
       else ${others}::timestamptz end

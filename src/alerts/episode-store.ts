@@ -91,14 +91,14 @@ export async function saveEpisodeColumns(db: Db, marks: readonly EpisodeColumns[
     update alerts a set
       recovery_of = coalesce(r."recoveryOf", a.recovery_of),
       started_at = coalesce(r."startedAt", a.started_at),
-      raises = coalesce(r."increaseOf", a.raises),
+      increase_of = coalesce(r."increaseOf", a.increase_of),
       episode_severity = coalesce(r."episodeSeverity", a.episode_severity),
-      told_at = case when r.unnotified then null else coalesce(r."notifiedAt", a.told_at) end,
+      notified_at = case when r.unnotified then null else coalesce(r."notifiedAt", a.notified_at) end,
       muted_at = coalesce(r."mutedAt", a.muted_at),
       escalated_at = coalesce(r."escalatedAt", a.escalated_at),
       escalated_to = coalesce(r."escalatedTo", a.escalated_to),
       escalate_at = case when r."escalatedAt" is null then a.escalate_at end,
-      flap_of = coalesce(r."flappingAlertId", a.flap_of),
+      flapping_alert_id = coalesce(r."flappingAlertId", a.flapping_alert_id),
       remind_at = coalesce(r."remindAt", a.remind_at)
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "recoveryOf" int,
       "startedAt" timestamptz, "increaseOf" int, "episodeSeverity" text, unnotified boolean, "notifiedAt" timestamptz,
@@ -121,10 +121,10 @@ export async function markUninhibited(
 ): Promise<number[]> {
   if (rows.length === 0) return []
   const marked = await db.execute<{ id: number }>(sql`
-    update alerts a set told_at = r."notifiedAt", remind_at = r."remindAt"
+    update alerts a set notified_at = r."notifiedAt", remind_at = r."remindAt"
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "notifiedAt" timestamptz,
       "remindAt" timestamptz)
-    where a.id = r.id and a.told_at is null and a.recovered_at is null
+    where a.id = r.id and a.notified_at is null and a.recovered_at is null
     returning a.id`)
   return marked.map(({ id }) => id)
 }
@@ -152,7 +152,7 @@ export async function countSignalChanges(
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as k("watchId" int, signal text,
       after timestamptz)
     join alerts a on a.watch_id = k."watchId" and coalesce(a.signal, '') = k.signal
-      and a.fired_at > k.after and a.raises is null
+      and a.fired_at > k.after and a.increase_of is null
     group by a.watch_id, a.signal`)
 }
 
@@ -191,9 +191,9 @@ export async function findFlappingAnchors(
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as k("watchId" int, signal text, after timestamptz)
     cross join lateral (
-      select coalesce(a.flap_of, a.id) as id from alerts a
+      select coalesce(a.flapping_alert_id, a.id) as id from alerts a
       where a.watch_id = k."watchId" and a.fired_at > k.after
-        and coalesce(a.signal, '') = k.signal and a.is_episode and a.told_at is not null
+        and coalesce(a.signal, '') = k.signal and a.is_episode and a.notified_at is not null
         and a.id <> all(${sql.param([...without])}::int[])
       order by a.position desc, a.id desc limit 1
     ) newest

@@ -18,10 +18,10 @@ const AHEAD_SECONDS = 120
 export async function repairReminderTimes(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
   await db.execute(sql`
-    update alerts a set told_at = ${now}::timestamptz,
-      remind_at = ${now}::timestamptz + (a.remind_at - a.told_at),
-      escalate_at = ${now}::timestamptz + (a.escalate_at - a.told_at)
-    where a.created_at > ${ahead} and a.told_at > ${ahead}
+    update alerts a set notified_at = ${now}::timestamptz,
+      remind_at = ${now}::timestamptz + (a.remind_at - a.notified_at),
+      escalate_at = ${now}::timestamptz + (a.escalate_at - a.notified_at)
+    where a.created_at > ${ahead} and a.notified_at > ${ahead}
       and (a.remind_at is not null or a.escalate_at is not null)`)
 }
 

@@ -40,7 +40,7 @@ export async function insertAlerts(
   const column = <T>(read: (alertCandidate: AlertCandidate) => T) => sql.param(candidates.map(read))
   const insert = sql`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, data,
-      position, fired_at, state, recovered_at, is_episode, escalate_at, told_at, reminders_sent, created_at)
+      position, fired_at, state, recovered_at, is_episode, escalate_at, notified_at, reminders_sent, created_at)
     select r.wallet, r.watch_id, r.watch_label, r.type, r.signal, r.group, r.event, r.severity,
       r.data, r.position, r.fired_at, case when r.is_recovery then 'recovered' else 'firing' end,
       case when r.is_recovery then r.fired_at end, r.is_episode,

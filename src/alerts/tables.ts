@@ -79,9 +79,9 @@ export const alerts = pgTable(
     /** Whether the signal has a recovery event, until which the alert is open. */
     isEpisode: boolean('is_episode').notNull(),
     /** Of a severity increase: first alert of the episode. */
-    increaseOf: integer('raises'),
+    increaseOf: integer('increase_of'),
     /** Time at which the alert's deliveries were written; null while another alert inhibits it. */
-    notifiedAt: timestamp('told_at', { withTimezone: true }),
+    notifiedAt: timestamp('notified_at', { withTimezone: true }),
     acknowledgedAt: timestamp('acknowledged_at', { withTimezone: true }),
     /** Name of the person who acknowledged the alert, from the channel that was used. */
     acknowledgedBy: text('acknowledged_by'),
@@ -100,7 +100,7 @@ export const alerts = pgTable(
     /** Recipients that the escalation notified. */
     escalatedTo: integer('escalated_to').array(),
     /** The alert whose message also shows this change, while the signal is flapping. */
-    flappingAlertId: integer('flap_of'),
+    flappingAlertId: integer('flapping_alert_id'),
     /** State of the flapping signal since this message shows its changes. */
     flapping: jsonb('flapping').$type<unknown>(),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
@@ -122,7 +122,9 @@ export const alerts = pgTable(
     index('alerts_open')
       .on(table.wallet, table.watchId, table.signal)
       .where(sql`is_episode and recovered_at is null`),
-    index('alerts_held_back').on(table.wallet).where(sql`told_at is null and recovered_at is null`),
+    index('alerts_held_back')
+      .on(table.wallet)
+      .where(sql`notified_at is null and recovered_at is null`),
     index('alerts_remind').on(table.remindAt).where(sql`remind_at is not null`),
     index('alerts_escalate').on(table.escalateAt).where(sql`escalate_at is not null`),
   ],

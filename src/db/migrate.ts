@@ -33,8 +33,8 @@ interface MigrateOptions {
  * uses a table, a change of the table must wait, and all later statements on the table wait behind the change. So
  * a change that gets no lock soon is rolled back and retried, for ten minutes. A deadlock is retried, too.
  *
- * @throws Error when a migration of the folder was edited after it was applied, or is older than the newest
- * applied one; the signal's reason when aborted
+ * @throws Error when the database was made before the first migration of the folder, or when a migration was edited
+ * after it was applied, or is older than the newest applied one; the signal's reason when aborted
  */
 export async function migrate(
   sql: Sql,
@@ -106,11 +106,26 @@ async function migrateOnce(
     if (session !== undefined) runsOn(session.pid)
     await tx.execute(query`select pg_advisory_xact_lock(${lockKey('migrations')}::bigint)`)
     await tx.execute(query`select set_config('lock_timeout', ${String(lockMs)}, true)`)
+    await refuseOlder(tx, folder)
     // The migrator uses only the dialect and the session, which a transaction has too.
     const migrated = tx as unknown as PostgresJsDatabase
     await applyMigrations(migrated, { migrationsFolder: folder })
     await checkApplied(tx, folder)
   })
+}
+
+/** Refuses a database whose tables were made by migrations that this folder does not have. */
+async function refuseOlder(db: Db, folder: string): Promise<void> {
+  const [known] = await db.execute(
+    query`select to_regclass('drizzle.__drizzle_migrations') is not null as "isMigrated"`,
+  )
+  const [first] = readMigrationFiles({ migrationsFolder: folder })
+  if (known?.isMigrated !== true || first === undefined) return
+  const older = await db.execute(
+    query`select from drizzle.__drizzle_migrations where created_at < ${first.folderMillis} limit 1`,
+  )
+  if (older.length > 0)
+    throw new Error('the database was made before version 0.1.0: start with an empty one')
 }
 
 async function checkApplied(db: Db, folder: string): Promise<void> {

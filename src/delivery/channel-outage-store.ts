@@ -49,8 +49,8 @@ export async function listUnansweredPartitions(
   channel: ChannelKey,
 ): Promise<readonly string[]> {
   const rows = await db.execute<{ partitionKey: string }>(sql`
-    select distinct lane as "partitionKey" from (
-      select d.lane from deliveries d
+    select distinct partition_key as "partitionKey" from (
+      select d.partition_key from deliveries d
       where d.channel = ${channel} and d.unanswered and d.status = 'retrying'
       order by d.next_attempt_at limit ${RECALLED_MAX}
     ) waiting`)

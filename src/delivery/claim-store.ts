@@ -27,7 +27,7 @@ export type ClaimedRow = Pick<
 /** Columns that a worker reads of a leased delivery, besides the id. */
 export const CLAIMED_COLUMNS =
   sql.raw(`d.wallet, d.alert_id as "alertId", d.recipient_id as "recipientId",
-  d.lane as "partitionKey", d.order_key as "orderKey", d.envelope, d.attempts, d.planned_at as "plannedAt",
+  d.partition_key as "partitionKey", d.order_key as "orderKey", d.envelope, d.attempts, d.planned_at as "plannedAt",
   d.last_error as "lastError", d.created_at as "createdAt", d.kind, d.recovery`)
 
 /**

@@ -68,9 +68,9 @@ export async function countWaiting(
   now: Date,
 ): Promise<ReadonlyMap<number, number>> {
   if (recipientIds.length === 0) return new Map()
-  const isRetained = sql`d.kept_until > ${now}`
-  const isDeferred = sql`d.held_until is not null and (${isRetained}) is not true`
-  const isUnsent = sql`d.held_until is null and (${isRetained}) is not true`
+  const isRetained = sql`d.retained_until > ${now}`
+  const isDeferred = sql`d.deferred_until is not null and (${isRetained}) is not true`
+  const isUnsent = sql`d.deferred_until is null and (${isRetained}) is not true`
   const part = (condition: SQL, more: SQL) => sql`(
     select from deliveries d
     where d.recipient_id = asked.recipient_id and ${condition} and not (d.test or d.kind = 'notice')
@@ -82,7 +82,7 @@ export async function countWaiting(
     and (d.status = 'pending' or d.planned_at is not null)`
   const parts = [
     inOrder(isRetained, sql`d.fired_at desc`),
-    inOrder(isDeferred, sql`d.held_until`),
+    inOrder(isDeferred, sql`d.deferred_until`),
     inOrder(sql`${IS_RETRY} and ${isUnsent}`, sql`d.next_attempt_at`),
     // There is no such index. PostgreSQL reads these only if it has found fewer than the limit before.
     part(sql`${isOther} and ${isUnsent}`, sql``),

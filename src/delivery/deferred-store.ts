@@ -27,10 +27,10 @@ export async function listDeferred(
   alertIds: readonly number[],
 ): Promise<DeferredDeliveries[]> {
   return await db.execute<DeferredDeliveries>(sql`
-    select alert_id as "alertId", recipient_id as "recipientId", max(held_until) as until,
-      bool_or(status in ('pending', 'retrying', 'delivered') or told_in is not null) as "isSent",
-      bool_and(status = 'disabled' and told_in is null) as "isMissed",
-      bool_or(status = 'disabled' and kept_until is not null) as "isRetained"
+    select alert_id as "alertId", recipient_id as "recipientId", max(deferred_until) as until,
+      bool_or(status in ('pending', 'retrying', 'delivered') or summary_delivery_id is not null) as "isSent",
+      bool_and(status = 'disabled' and summary_delivery_id is null) as "isMissed",
+      bool_or(status = 'disabled' and retained_until is not null) as "isRetained"
     from deliveries
     where wallet = any(${sql.param([...wallets])}::text[])
       and alert_id = any(${sql.param([...alertIds])}::int[])
@@ -55,7 +55,7 @@ export async function repairDeferredTimes(db: Db, now: Date): Promise<readonly s
   const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
   const rows = await db.execute<{ wallet: string }>(sql`
     update deliveries d set created_at = ${now}
-    where d.created_at > ${ahead} and d.held_until is not null
+    where d.created_at > ${ahead} and d.deferred_until is not null
     returning d.wallet`)
   return [...new Set(rows.map(({ wallet }) => wallet))]
 }
@@ -70,7 +70,7 @@ export async function listDeferredNotices(
   return await tx.execute<DeferredDelivery>(sql`
     select id, order_key as "orderKey", alert_id as "alertId", fired_at as "firedAt", envelope
     from deliveries
-    where recipient_id = ${recipientId} and held_until <= ${until} and kind = 'notice'
+    where recipient_id = ${recipientId} and deferred_until <= ${until} and kind = 'notice'
     order by fired_at, position, id limit ${limit}`)
 }
 
@@ -78,6 +78,6 @@ export async function listDeferredNotices(
 export async function markDeferredFailed(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await tx.execute(sql`
-    update deliveries set status = 'failed', held_until = null, last_error = 'unreadable'
+    update deliveries set status = 'failed', deferred_until = null, last_error = 'unreadable'
     where id = any(${sql.param([...ids])}::uuid[])`)
 }

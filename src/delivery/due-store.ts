@@ -37,7 +37,7 @@ export interface DueDelivery extends Record<string, unknown> {
 }
 
 const DUE_DELIVERY_COLUMNS =
-  sql.raw(`d.id, d.recipient_id as "recipientId", d.lane as "partitionKey", d.order_key as "orderKey",
+  sql.raw(`d.id, d.recipient_id as "recipientId", d.partition_key as "partitionKey", d.order_key as "orderKey",
   d.urgency, d.fired_at as "firedAt", d.position::float8 as position, d.backlog`)
 
 /** Whether no worker has a lease. A lease longer than possible is ignored. */
@@ -62,7 +62,7 @@ function isOpen(full: FullDestinations): SQL {
 
 // A kept plan compares a row with each element of an array, but looks it up in the hash of a subquery.
 function isOpenPartition({ partitions }: FullDestinations): SQL {
-  return sql`d.lane not in (select unnest(${sql.param([...partitions])}::text[]))`
+  return sql`d.partition_key not in (select unnest(${sql.param([...partitions])}::text[]))`
 }
 
 function fullRecipients({ recipients }: FullDestinations): SQL {
@@ -143,7 +143,7 @@ async function listDuePage(
   const ofUrgency = (urgency: number) => sql`(
     select * from (
       select d.*, ${isOpen(full)} as open from (
-        select ${DUE_DELIVERY_COLUMNS}, d.recipient_id, d.lane, d.next_attempt_at,
+        select ${DUE_DELIVERY_COLUMNS}, d.recipient_id, d.partition_key, d.next_attempt_at,
           row_number() over (${of.first}) as place
         from deliveries d
         where d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog and ${isDue(now)}
@@ -233,7 +233,7 @@ export async function listStuckInLongQueues(
     select unnest(array_agg(d.id) filter (
       where d.next_attempt_at <= ${late} or not (${isOpen(stuck)}))) as id
     from (
-      select d.id, d.lane, d.recipient_id, d.next_attempt_at from deliveries d
+      select d.id, d.partition_key, d.recipient_id, d.next_attempt_at from deliveries d
       where d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog and ${isDue(now)}
       order by d.next_attempt_at, d.id
       limit ${LONG_QUEUE_MIN}) d

@@ -155,9 +155,9 @@ export async function listStaleRecipients(
       select (${nextAbove(sql`hop.recipient_id`)}), hop.place + 1
       from hop where hop.recipient_id is not null and hop.place < ${recipientsMax}
     )
-    select hop.recipient_id as hop, first.lane as "partitionKey"
+    select hop.recipient_id as hop, first.partition_key as "partitionKey"
     from hop left join lateral (
-      select m.lane from sent_messages m
+      select m.partition_key from sent_messages m
       where m.channel = ${channel} and m.recipient_id = hop.recipient_id and ${isStale(now)}
       order by m.revise_at limit 1
     ) first on true

@@ -20,7 +20,7 @@ export async function retainUnsent(
   await tx.execute(sql`
     update deliveries d set status = 'disabled', next_attempt_at = null, planned_at = null,
       leased_until = null,
-      kept_until = case when d.test or d.kind = 'notice' then null
+      retained_until = case when d.test or d.kind = 'notice' then null
         else ${now}::timestamptz + ${RETAINED_INTERVAL} end
     where d.recipient_id = any(${sql.param([...recipientIds])}::int[])
       and d.status in ('pending', 'retrying')
@@ -31,7 +31,7 @@ export async function retainUnsent(
 function retainedOf(wallet: string, recipientId: number, now: Date) {
   return sql`(
     select * from deliveries d
-    where d.wallet = ${wallet} and d.recipient_id = ${recipientId} and d.kept_until > ${now}
+    where d.wallet = ${wallet} and d.recipient_id = ${recipientId} and d.retained_until > ${now}
     order by d.fired_at desc, d.position desc, d.id desc
     limit ${RETAINED_MAX})`
 }
@@ -51,7 +51,7 @@ export async function listRetained(
   now: Date,
 ): Promise<RetainedRow[]> {
   return await db.execute<RetainedRow>(sql`
-    select id, alert_id as "alertId", envelope, kept_until as "retainedUntil"
+    select id, alert_id as "alertId", envelope, retained_until as "retainedUntil"
     from ${retainedOf(wallet, recipientId, now)} d
     order by fired_at desc, position desc, id desc`)
 }
@@ -86,12 +86,12 @@ export async function reviveRetained(
       from ${retainedOf(wallet, recipientId, now)} k
       where k.id <> all(${uuidArray([...without])})
     )
-    update deliveries d set status = 'pending', attempts = 0, urgency = 0, lane = ${partitionKey},
-      kept_until = null, last_error = null, last_status_code = null,
+    update deliveries d set status = 'pending', attempts = 0, urgency = 0, partition_key = ${partitionKey},
+      retained_until = null, last_error = null, last_status_code = null,
       next_attempt_at = ${now}::timestamptz - k.place * interval '1 millisecond'
     from chosen k
     where d.id = any(array(select id from chosen)) and ${isSamePartitionKey('d.id', 'k.id')}
-      and d.kept_until is not null
+      and d.retained_until is not null
     returning d.channel`)
   await dropRetained(tx, wallet, recipientId)
   await notifyWorkers(tx, [...new Set(revived.map(({ channel }) => channel))])
@@ -104,8 +104,8 @@ export async function reviveRetained(
  */
 export async function dropRetained(tx: Db, wallet: string, recipientId: number): Promise<number> {
   const dropped = await tx.execute(sql`
-    update deliveries set kept_until = null
-    where wallet = ${wallet} and recipient_id = ${recipientId} and kept_until is not null
+    update deliveries set retained_until = null
+    where wallet = ${wallet} and recipient_id = ${recipientId} and retained_until is not null
     returning id`)
   return dropped.length
 }
@@ -116,7 +116,7 @@ export async function recordSummarized(
   summarized: readonly { readonly id: string; readonly summaryDeliveryId: string }[],
 ): Promise<void> {
   await tx.execute(sql`
-    update deliveries d set held_until = null, told_in = r."summaryDeliveryId"
+    update deliveries d set deferred_until = null, summary_delivery_id = r."summaryDeliveryId"
     from json_to_recordset(${JSON.stringify(summarized)}::json) as r(id uuid, "summaryDeliveryId" uuid)
     where d.id = any(${uuidArray(summarized.map(({ id }) => id))}) and ${isSamePartitionKey('d.id', 'r.id')}`)
 }
@@ -148,12 +148,12 @@ export async function listJoinWindows(
   const length = sql.raw(`interval '${seconds} seconds'`)
   const rows = await db.execute<{ orderKey: string; until: Date }>(sql`
     select order_key as "orderKey",
-      max(case when held_until is null then created_at + ${length} else held_until end) as until
+      max(case when deferred_until is null then created_at + ${length} else deferred_until end) as until
     from deliveries
     where recipient_id = any(${sql.param([...recipientIds])}::int[])
       and order_key = any(${sql.param([...orderKeys])}::text[])
-      and created_at > ${after} and created_at <= ${now} and told_in is null
-      and (held_until is null or held_until > ${now} and held_until <= ${now}::timestamptz + ${length})
+      and created_at > ${after} and created_at <= ${now} and summary_delivery_id is null
+      and (deferred_until is null or deferred_until > ${now} and deferred_until <= ${now}::timestamptz + ${length})
     group by order_key`)
   return rows
 }
@@ -161,8 +161,8 @@ export async function listJoinWindows(
 /** Cancels deferred deliveries of a deleted recipient. */
 export async function cancelDeferred(tx: Db, recipientId: number): Promise<void> {
   await tx.execute(sql`
-    update deliveries set status = 'disabled', held_until = null
-    where recipient_id = ${recipientId} and held_until is not null`)
+    update deliveries set status = 'disabled', deferred_until = null
+    where recipient_id = ${recipientId} and deferred_until is not null`)
 }
 
 /** Recipients with deferred deliveries that may be summarized by an instant, by id, above `after`. */
@@ -173,7 +173,7 @@ export async function listRecipientsWithDeferred(
 ): Promise<number[]> {
   const rows = await db.execute<{ recipientId: number }>(sql`
     select distinct recipient_id as "recipientId" from deliveries
-    where held_until <= ${until} and recipient_id > ${after}
+    where deferred_until <= ${until} and recipient_id > ${after}
     order by 1 limit ${limit}`)
   return rows.map(({ recipientId }) => recipientId)
 }

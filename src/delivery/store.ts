@@ -32,9 +32,9 @@ async function insertAll(db: Db, all: readonly NewDelivery[]): Promise<void> {
     const column = <T>(read: (row: NewDelivery) => T) => sql.param(rows.map(read))
     // One array per column: envelopes stay unchanged, while a recordset would decode their texts.
     await db.execute(sql`
-      insert into deliveries (id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at,
-        position, envelope, status, created_at, held_until, watch_id, kind, answers, recovery, test,
-        urgency, next_attempt_at, kept_until, attempts)
+      insert into deliveries (id, wallet, alert_id, recipient_id, channel, partition_key, order_key, fired_at,
+        position, envelope, status, created_at, deferred_until, watch_id, kind, answers, recovery, test,
+        urgency, next_attempt_at, retained_until, attempts)
       select r.*, case when r.status = 'pending' then r.created_at end,
         case when r.status = 'disabled' then r.created_at + ${RETAINED_INTERVAL} end, 0
       from unnest(
@@ -57,8 +57,8 @@ async function insertAll(db: Db, all: readonly NewDelivery[]): Promise<void> {
         ${column(({ envelope }) => envelope.message.isRecovery)}::bool[],
         ${column(({ envelope }) => envelope.message.test)}::bool[],
         ${column(urgencyOf)}::smallint[]
-      ) as r(id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at, position,
-        envelope, status, created_at, held_until, watch_id, kind, answers, recovery, test, urgency)`)
+      ) as r(id, wallet, alert_id, recipient_id, channel, partition_key, order_key, fired_at, position,
+        envelope, status, created_at, deferred_until, watch_id, kind, answers, recovery, test, urgency)`)
   }
 }
 
@@ -169,7 +169,7 @@ async function recordResults(tx: Db, rows: readonly FinishedDelivery[]): Promise
     update deliveries d set status = r.status, attempts = r.attempts, leased_until = null,
       next_attempt_at = r."nextAttemptAt", planned_at = r."plannedAt",
       last_status_code = r."statusCode", last_error = r.error, delivered_at = r."deliveredAt",
-      kept_until = case when d.test or d.kind = 'notice' then null else r."retainedUntil" end,
+      retained_until = case when d.test or d.kind = 'notice' then null else r."retainedUntil" end,
       message_id = r."messageId", carried_by = r."carriedBy",
       backlog = d.backlog or r.status = 'retrying',
       unanswered = r.unanswered or (d.unanswered and r."isAttemptUnanswered")
@@ -259,7 +259,7 @@ export const DELIVERY_STATE_COLUMNS = sql.raw(`coalesce(s.status, d.status) as s
       order by e.fired_at, e.position, e.id limit 1
     ) end) as "nextAttemptAt",
   coalesce(s.delivered_at, d.delivered_at) as "deliveredAt"`)
-export const DELIVERY_STATE_JOIN = sql.raw('left join deliveries s on s.id = d.told_in')
+export const DELIVERY_STATE_JOIN = sql.raw('left join deliveries s on s.id = d.summary_delivery_id')
 
 type AlertDelivery = DeliveryEntry & { readonly alertId: number } & Record<string, unknown>
 

@@ -51,7 +51,7 @@ export const deliveries = pgTable(
     watchId: integer('watch_id'),
     channel: text('channel').notNull().$type<ChannelKey>(),
     /** Partition of the destination, for bounded concurrency. */
-    partitionKey: text('lane').notNull(),
+    partitionKey: text('partition_key').notNull(),
     /** Destination, watch and signal: deliveries of one key are sent in order, one after another. */
     orderKey: text('order_key').notNull(),
     /** Time at which the alert fired, by its source. Decides the order within a key. */
@@ -85,11 +85,11 @@ export const deliveries = pgTable(
      */
     plannedAt: timestamp('planned_at', { withTimezone: true }),
     /** For deferred deliveries: time of the summary; null once the summary was written. */
-    deferredUntil: timestamp('held_until', { withTimezone: true }),
+    deferredUntil: timestamp('deferred_until', { withTimezone: true }),
     /** For deferred deliveries: the delivery of the summary, whose result they share. */
-    summaryDeliveryId: uuid('told_in'),
+    summaryDeliveryId: uuid('summary_delivery_id'),
     /** Time until which the delivery can still be sent to a destination that was off. */
-    retainedUntil: timestamp('kept_until', { withTimezone: true }),
+    retainedUntil: timestamp('retained_until', { withTimezone: true }),
     /** End of a worker's lease; another worker may claim the delivery afterwards. */
     leasedUntil: timestamp('leased_until', { withTimezone: true }),
     lastStatusCode: integer('last_status_code'),
@@ -120,19 +120,15 @@ export const deliveries = pgTable(
       .where(
         sql`status in ('pending', 'retrying') and ${IS_GROUPED} and next_attempt_at is not null`,
       ),
-    // Of the previous release, which may still run.
-    index('deliveries_retrying')
-      .on(table.recipientId, table.nextAttemptAt)
-      .where(sql`status = 'retrying' and planned_at is null`),
     index('deliveries_retries')
       .on(table.recipientId, table.nextAttemptAt)
       .where(sql`status || '' = 'retrying' and planned_at is null`),
-    index('deliveries_held')
+    index('deliveries_deferred')
       .on(table.recipientId, table.deferredUntil)
-      .where(sql`held_until is not null`),
-    index('deliveries_kept')
+      .where(sql`deferred_until is not null`),
+    index('deliveries_retained')
       .on(table.recipientId, table.firedAt)
-      .where(sql`kept_until is not null`),
+      .where(sql`retained_until is not null`),
     index('deliveries_carried').on(table.carriedBy).where(sql`carried_by is not null`),
   ],
 )
@@ -173,7 +169,7 @@ export const sentMessages = pgTable(
     wallet: text('wallet').notNull(),
     recipientId: integer('recipient_id').notNull(),
     channel: text('channel').notNull().$type<ChannelKey>(),
-    partitionKey: text('lane').notNull(),
+    partitionKey: text('partition_key').notNull(),
     /** Null if the message is about several watches or about none, or is a test. */
     watchId: integer('watch_id'),
     kind: text('kind').notNull().$type<EnvelopeKind>(),

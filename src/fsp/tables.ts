@@ -10,6 +10,7 @@ import {
   text,
   timestamp,
 } from 'drizzle-orm/pg-core'
+import type { Hash } from '#src/kernel/units.ts'
 
 /** Published data about a reward epoch, as it was last seen. */
 export const publications = pgTable(
@@ -67,8 +68,9 @@ export const fspRounds = pgTable(
     round: integer('round').primaryKey(),
     rewardEpoch: integer('reward_epoch').notNull(),
     startsAt: timestamp('starts_at', { withTimezone: true }).notNull(),
-    /** Number of the block that completed the round. */
+    /** The block that completed the round. */
     blockNumber: integer('block_number').notNull(),
+    blockHash: text('block_hash').notNull().$type<Hash>(),
     blockAt: timestamp('block_at', { withTimezone: true }).notNull(),
     /** Records of providers by identity address, encoded by `indexer/round-record.ts`. */
     providers: jsonb('providers').notNull().$type<unknown>(),
@@ -100,11 +102,10 @@ export const fspProgress = pgTable('fsp_progress', {
   id: integer('id').primaryKey(),
   /** Block up to which everything has been counted. */
   blockNumber: integer('block_number').notNull(),
+  blockHash: text('block_hash').notNull().$type<Hash>(),
   blockAt: timestamp('block_at', { withTimezone: true }).notNull(),
   /** Block at which reading starts again after a stop: before the first block of the oldest open round. */
   resumeFrom: integer('resume_from').notNull(),
   /** State carried from round to round, encoded by `indexer/carried-state.ts`. */
   state: jsonb('state').notNull().$type<unknown>(),
-  /** Unused; the next release drops it. */
-  failingSince: timestamp('failing_since', { withTimezone: true }),
 })

@@ -32,7 +32,7 @@ export const recipients = pgTable(
     /** The destination as it is shown, with its secret parts masked. */
     target: text('target').notNull(),
     /** The channel's `partitionKey` of the destination; bounds concurrency. */
-    partitionKey: text('lane').notNull(),
+    partitionKey: text('partition_key').notNull(),
     locale: text('locale').notNull().$type<Locale>(),
     timezone: text('timezone').notNull(),
     status: text('status').notNull().$type<RecipientStatus>(),
@@ -118,10 +118,10 @@ export const connectCodes = pgTable(
     /** Id of the chat's message that shows the code. */
     messageId: bigint('message_id', { mode: 'number' }),
     /** Time at which the chat is notified that the code was used, was refused or expired; null if it need not be. */
-    notifyAt: timestamp('tell_at', { withTimezone: true }),
-    notifyAttempts: integer('tell_attempts').notNull(),
+    notifyAt: timestamp('notify_at', { withTimezone: true }),
+    notifyAttempts: integer('notify_attempts').notNull(),
   },
-  (table) => [index('connect_codes_tell').on(table.notifyAt).where(sql`tell_at is not null`)],
+  (table) => [index('connect_codes_notify').on(table.notifyAt).where(sql`notify_at is not null`)],
 )
 
 /** Notification settings of each wallet. */

@@ -102,7 +102,7 @@ export interface Watermark {
   /** Interval in seconds at which `block` moves while the reader works. */
   readonly everySeconds: number
   /** Block up to which the data is stored; no later block is observed. undefined if there is no data yet. */
-  block(sources: ObservationSources): Promise<number | undefined>
+  block(sources: ObservationSources): Promise<BlockRef | undefined>
 }
 
 /** A kind of watch that observes the chain, at every tick. */

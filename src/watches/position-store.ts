@@ -21,22 +21,25 @@ const CHAIN_TYPES = sql`${sql.param(CHAIN_WATCH_TYPES.map(({ name }) => name))}:
 function cursorsOf(
   name: string,
   table: typeof observationCursors | typeof sliceCursors,
-): readonly LaterRows[] {
-  const { blockNumber, blockAt, observedAt, failingSince, checkedAt } = table
-  return [
-    {
-      table: name,
-      putBack: ({ head, latest, highest }) => sql`
-        update ${table} set block_number = least(${blockNumber}, ${head.number}), block_at = ${stamp(head.at)}
-        where ${isLater([blockAt], latest)} or ${blockNumber} > ${highest}`,
-    },
-    timesOf(name, table, [observedAt, failingSince, checkedAt]),
-  ]
+): LaterRows {
+  const { blockNumber, blockAt } = table
+  return {
+    table: name,
+    putBack: ({ head, latest, highest }) => sql`
+      update ${table} set block_number = least(${blockNumber}, ${head.number}), block_at = ${stamp(head.at)}
+      where ${isLater([blockAt], latest)} or ${blockNumber} > ${highest}`,
+  }
 }
 
 export const LATER_ROWS: readonly LaterRows[] = [
-  ...cursorsOf('observation_cursors', observationCursors),
-  ...cursorsOf('slice_cursors', sliceCursors),
+  cursorsOf('observation_cursors', observationCursors),
+  timesOf('observation_cursors', observationCursors, [
+    observationCursors.observedAt,
+    observationCursors.failingSince,
+    observationCursors.checkedAt,
+  ]),
+  cursorsOf('slice_cursors', sliceCursors),
+  timesOf('slice_cursors', sliceCursors, [sliceCursors.observedAt]),
   {
     table: 'published_blocks',
     putBack: ({ head, latest, highest }) => sql`
@@ -47,7 +50,7 @@ export const LATER_ROWS: readonly LaterRows[] = [
   {
     table: 'targets',
     putBack: ({ now, latest, head, highest }) => sql`
-      update ${targets} set observed_at = ${stamp(now)}, summary = null, stale = true,
+      update ${targets} set observed_at = ${stamp(now)}, summary = null, must_judge = true,
         observation = observation || jsonb_build_object('at', ${now.toISOString()}::text,
           'position', case when (observation ->> 'position')::numeric > ${highest} and type = any(${CHAIN_TYPES})
             then to_jsonb(${head.number}::int) else observation -> 'position' end)

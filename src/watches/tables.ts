@@ -30,7 +30,7 @@ export const targets = pgTable(
     key: text('key').notNull(),
     target: jsonb('target').notNull().$type<unknown>(),
     /** The settings of its watches that decide what is observed; null for types without such settings. */
-    keySettings: jsonb('lens').$type<unknown>(),
+    keySettings: jsonb('key_settings').$type<unknown>(),
     /** Number of watches that are not deleted. A target without watches is not observed. */
     watchCount: integer('watch_count').notNull(),
     /** The last observation, encoded by its watch type. */
@@ -47,14 +47,14 @@ export const targets = pgTable(
      * Whether a watch joined or changed since the last observation; then the target is evaluated even
      * without a change.
      */
-    mustJudge: boolean('stale').notNull(),
+    mustJudge: boolean('must_judge').notNull(),
     /** Time since which the chain gave no answer for this target. */
     noDataSince: timestamp('no_data_since', { withTimezone: true }),
   },
   (table) => [
     uniqueIndex('targets_type_key').on(table.type, table.key),
     index('targets_type').on(table.type, table.id),
-    index('targets_stale').on(table.type, table.id).where(sql`stale`),
+    index('targets_to_judge').on(table.type, table.id).where(sql`must_judge`),
     index('targets_unwatched').on(table.id).where(sql`watch_count = 0`),
     index('targets_slice').on(table.type, sliceOfKey, table.id),
     index('targets_no_data').on(table.type, table.id).where(sql`no_data_since is not null`),
@@ -147,10 +147,8 @@ export const observationCursors = pgTable('observation_cursors', {
   failingSince: timestamp('failing_since', { withTimezone: true }),
   /** Time of the last check if it failed, otherwise null. In the row `chain`: time of the last check. */
   checkedAt: timestamp('checked_at', { withTimezone: true }),
-  /** Unused; the next release drops it. */
-  outageSeverity: text('alarm'),
   /** Severity of the outage that all watches were notified of. */
-  outageNotified: text('alarm_told'),
+  outageNotified: text('outage_notified'),
 })
 
 /**
@@ -165,9 +163,6 @@ export const sliceCursors = pgTable(
     blockNumber: integer('block_number'),
     blockAt: timestamp('block_at', { withTimezone: true }),
     observedAt: timestamp('observed_at', { withTimezone: true }),
-    /** Unused; the next release drops these two. */
-    failingSince: timestamp('failing_since', { withTimezone: true }),
-    checkedAt: timestamp('checked_at', { withTimezone: true }),
   },
   (table) => [primaryKey({ columns: [table.type, table.slice] })],
 )

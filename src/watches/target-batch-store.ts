@@ -33,7 +33,7 @@ export async function saveObservations(db: Db, seen: readonly ObservedTarget[]):
   const column = <T>(read: (target: ObservedTarget) => T) => sql.param(seen.map(read))
   await db.execute(sql`
     update targets t set observation = r.observation, observed_at = r.observed_at,
-      summary = nullif(r.summary, 'null'), recheck_at = r.recheck_at, stale = false, no_data_since = null
+      summary = nullif(r.summary, 'null'), recheck_at = r.recheck_at, must_judge = false, no_data_since = null
     from unnest(
       ${column(({ id }) => id)}::int[],
       string_to_array(${joinedJson(seen.map(({ observation }) => observation))}, e'\\x1f')::jsonb[],

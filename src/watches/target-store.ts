@@ -38,7 +38,7 @@ export const TARGET_COLUMNS = {
 }
 
 const columns = sql`
-  id, ${sliceOfKey} as slice, key, target, lens as "keySettings", observation, summary, stale as "mustJudge",
+  id, ${sliceOfKey} as slice, key, target, key_settings as "keySettings", observation, summary, must_judge as "mustJudge",
   recheck_at as "recheckAt", no_data_since as "noDataSince", watch_count as "watchCount"`
 
 /** Last target of a slice that was read; 0 before the first. */

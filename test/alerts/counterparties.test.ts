@@ -43,7 +43,7 @@ test('the address of another watch of the same wallet is watched, that of the wa
   const address = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65'
   await world.sql`
     with target as (
-      insert into targets (type, key, target, watch_count, stale)
+      insert into targets (type, key, target, watch_count, must_judge)
       values ('wallet-balance', 'cold', ${world.sql.json({ address, asset: 'FLR' })}, 1, false)
       returning id
     )

@@ -158,7 +158,7 @@ describe('quiet hours', () => {
     expect(world.chatTexts()).toEqual([])
     expect(world.subjects()).toHaveLength(1)
     const rows = await world.sql`
-      select status, held_until as until from deliveries where recipient_id = 999999`
+      select status, deferred_until as until from deliveries where recipient_id = 999999`
     expect(rows).toEqual([{ status: 'disabled', until: null }])
   })
 })
@@ -339,16 +339,16 @@ describe('very many deferred messages', () => {
   /** Copies the deferred deliveries of a recipient, as a noisy watch would create them. */
   async function multiply(): Promise<void> {
     await world.sql`
-      insert into deliveries (id, wallet, recipient_id, watch_id, channel, lane, order_key, fired_at,
-        position, envelope, kind, recovery, test, urgency, status, attempts, held_until, created_at)
-      select gen_random_uuid(), wallet, recipient_id, watch_id, channel, lane, order_key, fired_at,
-        position, envelope, kind, recovery, test, urgency, status, attempts, held_until, created_at
+      insert into deliveries (id, wallet, recipient_id, watch_id, channel, partition_key, order_key, fired_at,
+        position, envelope, kind, recovery, test, urgency, status, attempts, deferred_until, created_at)
+      select gen_random_uuid(), wallet, recipient_id, watch_id, channel, partition_key, order_key, fired_at,
+        position, envelope, kind, recovery, test, urgency, status, attempts, deferred_until, created_at
       from deliveries, generate_series(1, ${MANY}) where status = 'held'`
   }
   const held = async () => {
     const [row] = await world.sql<{ count: number; until: Date | null }[]>`
-      select count(*)::int as count, max(held_until) as until from deliveries
-      where held_until is not null`
+      select count(*)::int as count, max(deferred_until) as until from deliveries
+      where deferred_until is not null`
     return row
   }
 
@@ -382,7 +382,7 @@ describe('very many deferred messages', () => {
     await Promise.all([world.summarize(), world.summarize()])
     const [chat] = await world.sql<{ count: number }[]>`
       select count(*)::int as count from deliveries
-      where channel = 'telegram' and held_until = ${new Date('2026-12-14T07:00:00.000Z')}`
+      where channel = 'telegram' and deferred_until = ${new Date('2026-12-14T07:00:00.000Z')}`
     expect(chat?.count).toBe(MANY + 1)
     at('2026-12-13T07:00:00.000Z')
     await pass()

@@ -44,7 +44,7 @@ afterAll(() => database.drop())
 async function insert(first: number, last: number, of: number): Promise<void> {
   await database.sql`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, state, data, position,
-      fired_at, is_episode, recovery_of, told_at, reminders_sent, created_at)
+      fired_at, is_episode, recovery_of, notified_at, reminders_sent, created_at)
     select case when n % 9 = 0 then ${bob.wallet} else ${alice.wallet} end, n % 9 * ${WATCHES} + n % ${WATCHES},
       'Watch', 'feed-move', 'price-move', case when n % 11 = 0 then null else 'alerts' end, 'feed-move.threshold',
       case when n % 4001 = 0 then 'critical' when n % 3 = 0 then 'warning' else 'info' end,
@@ -198,7 +198,7 @@ test('a page in a chat and a count stop after many parts, say so, and the next p
   const alerts = 25 * PART_ALERTS + 10
   await database.sql`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, state, data, position,
-      fired_at, is_episode, told_at, reminders_sent, created_at)
+      fired_at, is_episode, notified_at, reminders_sent, created_at)
     select ${carol.wallet}, 1, 'Watch', 'feed-move', 'price-move', 'alerts', 'feed-move.threshold',
       case when n = 1 then 'critical' else 'info' end, 'firing', ${JSON.stringify(PRICE_EXAMPLE)}::text::jsonb,
       n, at, false, at, 0, at

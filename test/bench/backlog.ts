@@ -83,13 +83,13 @@ async function fillBacklog({ sql }: Connection, silentPort: number): Promise<voi
     const destination = box.seal('destination', JSON.stringify(hook))
     await sql`
       with dead as (
-        insert into recipients (wallet, channel, own, destination, target, lane, locale, timezone,
+        insert into recipients (wallet, channel, own, destination, target, partition_key, locale, timezone,
           status, switched_at, min_severity, is_default, created_at, updated_at)
         values ('0x' || lpad(to_hex(${1_000_000 + host}::int), 40, '0'), 'webhook', true,
           ${destination}, '', ${authority}, 'en', 'UTC', 'active', ${at}, 'info', true, ${at}, ${at})
         returning id, wallet
       )
-      insert into deliveries (id, wallet, recipient_id, channel, lane, order_key, fired_at, position,
+      insert into deliveries (id, wallet, recipient_id, channel, partition_key, order_key, fired_at, position,
         envelope, kind, recovery, test, urgency, backlog, status, attempts, next_attempt_at, created_at)
       select (${begin} || substr(gen_random_uuid()::text, 14))::uuid, dead.wallet, dead.id, 'webhook',
         ${authority}, dead.id || ' ' || n, ${at}, n, ${envelope}::json, 'alert', false, false, n % 3,

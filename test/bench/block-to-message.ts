@@ -88,7 +88,7 @@ async function fillWatches(
   for (const [index, { wallet }] of hooks.entries()) {
     const target = { address: addresses[index] ?? '', asset: 'FLR' }
     await sql`with made as (
-        insert into targets (type, key, target, watch_count, stale)
+        insert into targets (type, key, target, watch_count, must_judge)
         values ('wallet-balance', ${canonicalJson(target)}, ${sql.json(target)}, 1, true) returning id)
       insert into watches (wallet, type, target_id, label, settings, signals, min_severity,
         cooldown_seconds, status, version, created_at, updated_at)

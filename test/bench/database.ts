@@ -52,7 +52,7 @@ async function loadStatementCounts(databaseUrl: string): Promise<void> {
 /** Writes `count` watches, each on its own target, all of Bob's wallet. */
 export async function fillWatches(databaseUrl: string, count: number): Promise<void> {
   const { sql, close } = connect(databaseUrl)
-  await sql`insert into targets (type, key, target, watch_count, stale)
+  await sql`insert into targets (type, key, target, watch_count, must_judge)
     select 'wallet-balance', address, jsonb_build_object('address', address, 'asset', 'FLR'), 1, true
     from (select '0x' || lpad(to_hex(n), 40, '0') as address
       from generate_series(1, ${count}::int) n) t`

@@ -23,7 +23,7 @@ export async function fillHooks(
   const destination = box.seal('destination', JSON.stringify({ url, secret: makeSecret() }))
   const partitionKey = new URL(url).host
   const rows = await sql<{ id: number; wallet: string }[]>`
-    insert into recipients (wallet, channel, own, destination, target, lane, locale, timezone, status,
+    insert into recipients (wallet, channel, own, destination, target, partition_key, locale, timezone, status,
       switched_at, min_severity, is_default, created_at, updated_at)
     select '0x' || lpad(to_hex(n), 40, '0'), 'webhook', true, ${destination}, '', ${partitionKey}, 'en', 'UTC',
       'active', now(), 'info', true, now(), now()

@@ -3,7 +3,7 @@ import { Agent } from 'undici'
 
 /**
  * The floor of the time from an alert to its request: a NOTIFY wakes this process, one statement takes each new
- * delivery, and undici alone posts its envelope to the address in the column `lane`. Run as a process of its own:
+ * delivery, and undici alone posts its envelope to the address in the column `partition_key`. Run as a process of its own:
  * `delivery-wire-floor.ts <database url>`.
  */
 const sql = postgres(process.argv[2] ?? '', { max: 2, fetch_types: false })
@@ -19,7 +19,7 @@ async function takeAll(): Promise<void> {
     isAsked = false
     const rows = await sql<{ id: string; lane: string; envelope: unknown }[]>`
       update deliveries set status = 'delivered' where status = 'pending' and not backlog and channel = 'webhook'
-      returning id, lane, envelope`
+      returning id, partition_key as lane, envelope`
     for (const { id, lane, envelope } of rows) void post(id, lane, JSON.stringify(envelope))
   }
   isTaking = false

@@ -177,7 +177,7 @@ export async function fillProviderWatches(
   } = { name: 'Bench', signals: [], cooldownSeconds: 0 },
 ): Promise<void> {
   const { sql, close } = connect(databaseUrl)
-  await sql`insert into targets (type, key, target, watch_count, stale)
+  await sql`insert into targets (type, key, target, watch_count, must_judge)
     select 'provider-fsp', v, jsonb_build_object('provider', v), ${each}, true
     from jsonb_array_elements_text(${sql.json([...voters])}) v
     on conflict (type, key) do update set watch_count = targets.watch_count + excluded.watch_count`

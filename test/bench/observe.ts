@@ -116,7 +116,7 @@ async function fill(databaseUrl: string, watches: number): Promise<void> {
   const { address } = PEOPLE.bob.account
   const seen = { position: 0, at: '2026-11-20T12:00:00.000Z' }
   await sql`
-    insert into targets (type, key, target, watch_count, stale, observation, observed_at)
+    insert into targets (type, key, target, watch_count, must_judge, observation, observed_at)
     select 'wallet-balance', address, jsonb_build_object('address', address, 'asset', 'FLR'), 1, false,
       ${sql.json({ ...seen, balanceUnits: '0', symbol: 'FLR', decimals: 18 })}, ${seen.at}
     from (select '0x' || lpad(to_hex(16777216 + n), 40, '0') as address
@@ -125,7 +125,7 @@ async function fill(databaseUrl: string, watches: number): Promise<void> {
   const feed = { feed: 'FLR/USD', feedId: '0x01464c522f55534400000000000000000000000000' }
   const prices = { price, updatedAt: seen.at, oldest: { ...price, at: seen.at } }
   await sql`
-    insert into targets (type, key, target, lens, watch_count, stale, observation, summary, observed_at)
+    insert into targets (type, key, target, key_settings, watch_count, must_judge, observation, summary, observed_at)
     select 'feed-move', 'window ' || n, '{"feed":"FLR/USD"}', jsonb_build_object('windowSeconds', 60 * n),
       1, false, ${sql.json({ ...seen, ...feed, ...prices })},
       '{"up":5,"down":5,"above":null,"below":null,"dueAt":null}', ${seen.at}
@@ -135,7 +135,7 @@ async function fill(databaseUrl: string, watches: number): Promise<void> {
     insert into watches (wallet, type, target_id, label, settings, signals, min_severity,
       cooldown_seconds, status, version, created_at, updated_at)
     select ${address}, type, id, 'Bench ' || id, case type when 'feed-move'
-      then jsonb_build_object('percent', 5, 'direction', 'any', 'windowSeconds', lens->'windowSeconds')
+      then jsonb_build_object('percent', 5, 'direction', 'any', 'windowSeconds', key_settings->'windowSeconds')
       else '{"threshold":"1","direction":"any"}' end,
       '[]', 'info', 0, 'active', 1, ${seen.at}, ${seen.at}
     from targets, generate_series(1, ${each}::int)`

@@ -174,13 +174,13 @@ async function fillChats(databaseUrl: string): Promise<number> {
     select * from jsonb_to_recordset(${sql.json(chats)}::jsonb) as made (id bigint, wallet text, destination text)`
   // Updates of the floor have a table of their own: the service must not find them.
   await sql`create table bench_updates (like telegram_updates including all)`
-  await sql`insert into telegram_chats (id, kind, title, locale, living_message_id, created_at, updated_at)
+  await sql`insert into telegram_chats (id, kind, title, locale, current_message_id, created_at, updated_at)
     select id, 'private', 'Person ' || id, 'en', ${LIVING_ID}, now(), now() from bench_chats`
-  await sql`insert into recipients (wallet, channel, own, name, destination, target, lane, locale, timezone, status,
+  await sql`insert into recipients (wallet, channel, own, name, destination, target, partition_key, locale, timezone, status,
       switched_at, min_severity, is_default, chat_id, chat_scopes, linked_by, created_at, updated_at)
     select wallet, 'telegram', false, 'Chat', destination, '', id::text, 'en', 'UTC', 'active', now(), 'info', true,
       id, '{read,write}', id, now(), now() from bench_chats`
-  await sql`insert into targets (type, key, target, watch_count, stale)
+  await sql`insert into targets (type, key, target, watch_count, must_judge)
     select 'wallet-balance', wallet, jsonb_build_object('address', wallet, 'asset', 'FLR'), 1, true
     from bench_chats order by id`
   await sql`insert into watches (wallet, type, target_id, label, settings, signals, min_severity,

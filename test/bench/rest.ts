@@ -92,7 +92,7 @@ function measurements(rounds: readonly { subject: Run; floor: Run }[]): Measurem
 async function fillOwnWatches(databaseUrl: string, owners: readonly TokenOwner[]): Promise<number> {
   const { sql, close } = connect(databaseUrl)
   const wallets = owners.map(({ wallet }) => wallet).join()
-  await sql`insert into targets (type, key, target, watch_count, stale)
+  await sql`insert into targets (type, key, target, watch_count, must_judge)
     select 'wallet-balance', wallet, jsonb_build_object('address', wallet, 'asset', 'FLR'), 1, true
     from string_to_table(${wallets}, ',') wallet`
   await sql`insert into watches (wallet, type, target_id, label, settings, signals, min_severity,

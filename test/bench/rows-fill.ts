@@ -112,7 +112,7 @@ async function filled(
 async function fillPeople({ sql }: Connection, now: Date): Promise<void> {
   await sql.unsafe(
     `
-    insert into recipients (wallet, channel, own, destination, target, lane, locale, timezone, status,
+    insert into recipients (wallet, channel, own, destination, target, partition_key, locale, timezone, status,
       switched_at, min_severity, is_default, created_at, updated_at)
     select ${ADDRESS(`greatest(0, n - ${LARGE_RECIPIENTS})`)}, case n % 2 when 0 then 'webhook' else 'telegram' end,
       false, '', '', 'lane ' || n, 'en', 'UTC', 'active', $1, 'info', true, $1, $1
@@ -120,7 +120,7 @@ async function fillPeople({ sql }: Connection, now: Date): Promise<void> {
     [now],
   )
   await sql.unsafe(`
-    insert into targets (type, key, target, lens, watch_count, stale)
+    insert into targets (type, key, target, key_settings, watch_count, must_judge)
     select 'feed-move', 'feed ' || n, '{"feed":"FLR/USD"}', jsonb_build_object('windowSeconds', 60 * n), 1, false
     from generate_series(1, 1000) n`)
   await sql.unsafe(
@@ -147,7 +147,7 @@ async function fillAlerts({ sql }: Connection, now: Date): Promise<void> {
   await sql.unsafe(
     `
     insert into alerts (id, wallet, watch_id, watch_label, type, signal, "group", event, severity, state,
-      data, position, fired_at, is_episode, told_at, reminders_sent, created_at)
+      data, position, fired_at, is_episode, notified_at, reminders_sent, created_at)
     select n, ${ADDRESS(WALLET)}, ${WATCH}, 'FLR/USD ' || n % ${WATCH_COUNT}, 'feed-move', 'price-move', 'alerts',
       'feed-move.threshold', case when n % 101 = 0 then 'critical' else 'warning' end,
       case when n % 100003 = 0 then 'acknowledged' else 'firing' end,
@@ -167,7 +167,7 @@ async function fillDeliveries({ sql }: Connection, now: Date): Promise<void> {
   const isFailed = `part > ${1 - FAILED_SHARE}`
   await sql.unsafe(
     `
-    insert into deliveries (id, wallet, alert_id, recipient_id, watch_id, channel, lane, order_key, fired_at,
+    insert into deliveries (id, wallet, alert_id, recipient_id, watch_id, channel, partition_key, order_key, fired_at,
       position, envelope, kind, recovery, test, urgency, backlog, status, attempts, next_attempt_at, created_at,
       delivered_at)
     select (substr(time, 1, 8) || '-' || substr(time, 9, 4) || '-7' || substr(gen_random_uuid()::text, 16))::uuid,

@@ -206,7 +206,7 @@ async function addWatchedHooks({ connection: { sql }, hooks, devnet }: ScaleWorl
     await devnet.setBalance(target.address, 0n)
     await sql`
       with target as (
-        insert into targets (type, key, target, watch_count, stale)
+        insert into targets (type, key, target, watch_count, must_judge)
         values ('wallet-balance', ${`{"address":"${target.address}","asset":"FLR"}`}, ${sql.json(target)}, 1, true)
         returning id
       )

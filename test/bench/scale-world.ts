@@ -145,7 +145,7 @@ async function fillTargets({ sql }: Connection): Promise<void> {
     return { key: canonicalJson(target), target }
   })
   await sql`
-    insert into targets (type, key, target, watch_count, stale)
+    insert into targets (type, key, target, watch_count, must_judge)
     select 'wallet-balance', key, target, 1, true
     from jsonb_to_recordset(${sql.json(targets)}::jsonb) as t(key text, target jsonb)`
   await sql`

@@ -177,8 +177,8 @@ test('a switch is applied once when five runs of the job see it at the same time
     Array.from({ length: 5 }, () => renewDueSubscriptions(withBilling(true), signal)),
   )
   expect(await only(alice)).toMatchObject({ endsAt: at(80).toISOString() })
-  const pauses = await service.sql`select off_at, on_at, settled_at from billing_pauses`
-  expect(pauses).toEqual([{ off_at: at(10), on_at: at(60), settled_at: at(60) }])
+  const pauses = await service.sql`select off_at, on_at, applied_at from billing_pauses`
+  expect(pauses).toEqual([{ off_at: at(10), on_at: at(60), applied_at: at(60) }])
 })
 
 test('a wallet whose terms cannot be moved does not stop the move of other wallets’ terms, and is moved later without a charge', async () => {
@@ -187,7 +187,7 @@ test('a wallet whose terms cannot be moved does not stop the move of other walle
   await runJobsAt(10, 'off')
   const wallet: Address = alice.caller.wallet
   await service.sql`alter table subscriptions add constraint broken
-    check (wallet <> ${service.sql.unsafe(`'${wallet}'`)} or moved_for_pause = 0)`
+    check (wallet <> ${service.sql.unsafe(`'${wallet}'`)} or last_applied_pause = 0)`
   await runJobsAt(60, 'on')
   await service.sql`alter table subscriptions drop constraint broken`
   expect(await only(bob)).toMatchObject({ endsAt: at(80).toISOString() })

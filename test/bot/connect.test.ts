@@ -174,7 +174,7 @@ describe('a signature on the page', () => {
     await signOnPage(code, 'bob', {}, api)
     expect(ann.last().text).toContain('Connected')
     const [chat] = await world.sql`
-      select wizard_message_id as wizard, living_message_id as navigation from telegram_chats
+      select wizard_message_id as wizard, current_message_id as navigation from telegram_chats
       where id = ${ann.id}`
     expect(chat).toEqual({ wizard, navigation: ann.last().id })
   })

@@ -66,6 +66,19 @@ test('a migration that was edited after it was applied is refused', async () => 
   await expect(migrate(database.sql, folder)).rejects.toThrow('was edited after it was applied')
 })
 
+test('a database that was made before the first migration is refused, and stays as it is', async () => {
+  await addMigration('0001_second', 2000, 'create table second (id integer)')
+  await migrate(database.sql, folder)
+  await cp(join(import.meta.dirname, 'migrations'), folder, { recursive: true })
+  const path = join(folder, 'meta/_journal.json')
+  const journal = JSON.parse(await readFile(path, 'utf8'))
+  journal.entries[0].when = 3000
+  await writeFile(path, JSON.stringify(journal))
+  const line = 'the database was made before version 0.1.0: start with an empty one'
+  await expect(migrate(database.sql, folder)).rejects.toThrow(line)
+  expect(await database.sql`select id from drizzle.__drizzle_migrations`).toHaveLength(2)
+})
+
 test('a migration older than one already applied is refused, not skipped', async () => {
   await migrate(database.sql, folder)
   await addMigration('0001_second', 500, 'create table second (id integer)')

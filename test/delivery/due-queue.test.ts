@@ -16,9 +16,9 @@ afterAll(() => outbox.close())
 async function fill(to: Target, count: number, { urgency = 0, fromMs = 0 } = {}): Promise<void> {
   const [id = ''] = await outbox.enqueue({ to })
   await outbox.database.sql`
-    insert into deliveries (id, wallet, recipient_id, channel, lane, order_key, fired_at, position, envelope, kind,
+    insert into deliveries (id, wallet, recipient_id, channel, partition_key, order_key, fired_at, position, envelope, kind,
       recovery, test, urgency, status, attempts, next_attempt_at, created_at)
-    select gen_random_uuid(), wallet, recipient_id, channel, lane, ${to.id} || ' ' || ${fromMs} || ' ' || n, fired_at,
+    select gen_random_uuid(), wallet, recipient_id, channel, partition_key, ${to.id} || ' ' || ${fromMs} || ' ' || n, fired_at,
       position, envelope, kind, recovery, test, ${urgency}::int, status, attempts,
       created_at - interval '1 hour' + (${fromMs}::int + n) * interval '1 ms', created_at
     from deliveries, generate_series(1, ${count}::int) n where id = ${id}`

@@ -158,9 +158,9 @@ test('a thousand outdated messages in one chat do not delay edits in other chats
   ])
   await chats.deliver()
   await outbox.db.execute(sql`
-    insert into sent_messages (id, wallet, recipient_id, channel, lane, kind, recovery, loud, parts,
+    insert into sent_messages (id, wallet, recipient_id, channel, partition_key, kind, recovery, loud, parts,
       opened_at, sent_at, message_id, version, revise_at, revisions)
-    select gen_random_uuid(), wallet, recipient_id, channel, lane, kind, recovery, loud, parts,
+    select gen_random_uuid(), wallet, recipient_id, channel, partition_key, kind, recovery, loud, parts,
       opened_at, sent_at, 'old ' || n, 0, sent_at - interval '1 day', 0
     from sent_messages, generate_series(1, 1000) n
     where recipient_id = ${many.id}`)
@@ -180,9 +180,9 @@ test('very many alerts for a slow host are moved into its backlog, and do not de
   const target = await outbox.addRecipient(slow.urls(1)[0])
   const [id] = await outbox.enqueue({ to: target })
   await outbox.db.execute(sql`
-    insert into deliveries (id, wallet, recipient_id, channel, lane, order_key, fired_at, position,
+    insert into deliveries (id, wallet, recipient_id, channel, partition_key, order_key, fired_at, position,
       envelope, kind, recovery, test, urgency, status, attempts, next_attempt_at, created_at)
-    select gen_random_uuid(), wallet, recipient_id, channel, lane, 'key ' || n, fired_at, n, envelope,
+    select gen_random_uuid(), wallet, recipient_id, channel, partition_key, 'key ' || n, fired_at, n, envelope,
       kind, recovery, test, 2, status, 0, next_attempt_at - interval '1 hour', created_at
     from deliveries, generate_series(1, ${runs(LONG, 25_000)}::int) n where id = ${id}`)
   await outbox.db.execute(sql`analyze deliveries`)
@@ -205,9 +205,9 @@ test('very many alerts for a quick host stay where they are, and do not delay a 
   })
   const [id] = await outbox.enqueue({ to: await outbox.addRecipient(quick.url()) })
   await outbox.db.execute(sql`
-    insert into deliveries (id, wallet, recipient_id, channel, lane, order_key, fired_at, position,
+    insert into deliveries (id, wallet, recipient_id, channel, partition_key, order_key, fired_at, position,
       envelope, kind, recovery, test, urgency, status, attempts, next_attempt_at, created_at)
-    select gen_random_uuid(), wallet, recipient_id, channel, lane, 'key ' || n, fired_at, n, envelope,
+    select gen_random_uuid(), wallet, recipient_id, channel, partition_key, 'key ' || n, fired_at, n, envelope,
       kind, recovery, test, urgency, status, 0, next_attempt_at, created_at
     from deliveries, generate_series(1, ${LONG}) n where id = ${id}`)
   await outbox.db.execute(sql`analyze deliveries`)

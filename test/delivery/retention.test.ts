@@ -182,7 +182,7 @@ describe('deliveries', () => {
   async function writeMessages(count: number): Promise<void> {
     const now = outbox.clock.now()
     const ids = Array.from({ length: count }, () => newDeliveryId(now))
-    await outbox.db.execute(sql`insert into sent_messages (id, wallet, recipient_id, channel, lane,
+    await outbox.db.execute(sql`insert into sent_messages (id, wallet, recipient_id, channel, partition_key,
         kind, recovery, loud, parts, opened_at, sent_at, version, revisions)
       select id, '', 1, 'telegram', '', 'alert', false, false, 1, ${now}, ${now}, 0, 0
       from unnest(${sql.param(ids)}::uuid[]) as t(id)`)

@@ -31,10 +31,10 @@ test('unsent alerts of every kind are counted once each', async () => {
     `status = 'retrying', next_attempt_at = next_attempt_at + interval '1 hour'`,
     `status = 'retrying', planned_at = next_attempt_at`,
     'next_attempt_at = null',
-    `status = 'held', held_until = next_attempt_at`,
-    `status = 'disabled', kept_until = next_attempt_at + interval '7 days'`,
+    `status = 'held', deferred_until = next_attempt_at`,
+    `status = 'disabled', retained_until = next_attempt_at + interval '7 days'`,
     // Not counted: no longer retained, delivered, a test, a notice.
-    `status = 'disabled', kept_until = next_attempt_at`,
+    `status = 'disabled', retained_until = next_attempt_at`,
     `status = 'delivered', next_attempt_at = null`,
     'test = true',
     `kind = 'notice'`,

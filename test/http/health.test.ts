@@ -14,8 +14,8 @@ import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 import { setToDatabaseTime } from '../support/clock.ts'
 import { deliverAll } from '../support/deliver-all.ts'
 import { serviceOnly } from '../support/harness.ts'
+import { MIGRATIONS } from '../support/migrations.ts'
 import { request } from '../support/people.ts'
-import { MIGRATIONS } from '../support/releases.ts'
 
 const signal = new AbortController().signal
 const calls: { readonly path: string | undefined; readonly body: string }[] = []
@@ -180,7 +180,7 @@ test('a service with a migration that is not applied is down', async () => {
 test('deliveries that wait too long degrade the service', async () => {
   const at = ago(121)
   await service.sql`
-    insert into deliveries (id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at,
+    insert into deliveries (id, wallet, alert_id, recipient_id, channel, partition_key, order_key, fired_at,
       position, envelope, kind, recovery, test, urgency, status, attempts, next_attempt_at, created_at)
     values (gen_random_uuid(), '', null, 1, 'webhook', '', '', ${at}, 1, '{}', 'alert', false,
       false, 0, 'pending', 0, ${at}, ${at})`

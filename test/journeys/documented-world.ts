@@ -129,7 +129,7 @@ async function recordAlert({ world, bob }: DocumentedWorld) {
     severity: 'info',
     state: 'firing',
     is_episode: true,
-    told_at: world.clock.now(),
+    notified_at: world.clock.now(),
     reminders_sent: 0,
     data: JSON.stringify(walletBalance.signals[0]?.examples['wallet-balance.moved']),
     position: 1,

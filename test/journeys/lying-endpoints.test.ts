@@ -231,11 +231,11 @@ describe('positions that are stored ahead of the clock', () => {
     await sql`update signal_states set since = ${LATE}, last_evidence_at = ${LATE}, last_fired_at = ${LATE}`
     await sql`insert into feed_points (feed, at, value, decimals, grade) values ('0x01', ${LATE}, 1, 0, 1)`
     await sql`update payment_cursors set since_at = ${LATE}`
-    await sql`insert into fsp_rounds (round, reward_epoch, starts_at, block_number, block_at, providers) values
-      (1, 1, '2026-01-01', 900, '2026-01-01', '{}'), (99, 1, ${LATE}, 950, ${LATE}, '{}')`
+    await sql`insert into fsp_rounds (round, reward_epoch, starts_at, block_number, block_hash, block_at, providers)
+      values (1, 1, '2026-01-01', 900, '0x1', '2026-01-01', '{}'), (99, 1, ${LATE}, 950, '0x2', ${LATE}, '{}')`
     await sql`delete from fsp_progress`
-    await sql`insert into fsp_progress (id, block_number, block_at, resume_from, state)
-      values (1, 950, ${LATE}, 940, '{"readSince": 9000000000}')`
+    await sql`insert into fsp_progress (id, block_number, block_hash, block_at, resume_from, state)
+      values (1, 950, '0x2', ${LATE}, 940, '{"readSince": 9000000000}')`
     await sql`insert into vote_signatures values (1, 'uptime', '0x1', '0x2', ${LATE}, false)`
     await sql`insert into publications values ('rewards', 1, '{}', ${LATE})`
     await sql`insert into validator_polls values (${LATE}, '{}')`

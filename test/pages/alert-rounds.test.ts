@@ -76,6 +76,7 @@ test('an outage that is over has the rounds of its time, and none after it', asy
     reward_epoch: 300,
     starts_at: startOf(index),
     block_number: 41_880_000 + index,
+    block_hash: `0x${index}`,
     block_at: new Date(startOf(index).getTime() + 135_000),
     providers: sql.json({ [provider]: { c: 'g'.repeat(15) } }),
   }))

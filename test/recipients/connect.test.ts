@@ -72,14 +72,14 @@ async function codeOfReleaseBefore(): Promise<string> {
   const ends = new Date(now.getTime() + 900_000)
   await deps.db.execute(sql`
     insert into connect_codes (chat_id, hash, asked_by, title, username, locale, spend, goes_on, created_at,
-      expires_at, used_at, wallet, message_id, tell_at, tell_attempts)
+      expires_at, used_at, wallet, message_id, notify_at, notify_attempts)
     values (${chatId}, ${hash}, ${chatId}, 'Ann Lee', null, 'fr', true, null, ${now.toISOString()},
       ${ends.toISOString()}, null, null, null, null, 0)
     on conflict (chat_id) do update set hash = excluded.hash, asked_by = excluded.asked_by,
       title = excluded.title, username = excluded.username, locale = excluded.locale,
       spend = excluded.spend, goes_on = excluded.goes_on, created_at = excluded.created_at,
       expires_at = excluded.expires_at, used_at = excluded.used_at, wallet = excluded.wallet,
-      message_id = excluded.message_id, tell_at = excluded.tell_at, tell_attempts = excluded.tell_attempts`)
+      message_id = excluded.message_id, notify_at = excluded.notify_at, notify_attempts = excluded.notify_attempts`)
   return code
 }
 

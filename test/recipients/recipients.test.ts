@@ -251,7 +251,7 @@ describe('a wallet’s recipients', () => {
     const caller = stranger()
     const [first, second] = [await hook(caller), await hook(caller)]
     const { sql } = room.database
-    const [target] = await sql`insert into targets (type, key, target, watch_count, stale)
+    const [target] = await sql`insert into targets (type, key, target, watch_count, must_judge)
       values ('wallet-balance', ${caller.wallet}, '{}', 2, false) returning id`
     for (const ids of [[first.id], [first.id, second.id]]) {
       await sql`insert into watches (wallet, type, target_id, label, settings, signals, recipient_ids,

@@ -58,7 +58,7 @@ const STORED: ReadonlySet<string> = new Set(['openToldAt', 'isTold'])
 
 /** Files that a generator writes, or that list these words. */
 const EXCEPT = /^test\/(support\/words|words\.test)\.ts$|^test\/generated\//
-/** These files contain names of columns, which are never renamed. */
+/** These files contain names of columns. */
 const HAS_SQL = /(store|tables)\.ts$|\.test\.ts$|^test\//
 const COLUMNS = /^lane$|_/
 

@@ -13,8 +13,8 @@ import { testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
 import { deliverAll } from '../support/deliver-all.ts'
 import { testEnvironment } from '../support/environment.ts'
+import { MIGRATIONS } from '../support/migrations.ts'
 import { request, signIn, withTrial } from '../support/people.ts'
-import { MIGRATIONS } from '../support/releases.ts'
 
 const signal = new AbortController().signal
 const clock = testClock()

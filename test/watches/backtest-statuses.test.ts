@@ -67,6 +67,7 @@ async function saveRound(epoch: number, members: readonly boolean[], second: num
     rewardEpoch: epoch,
     startsAt: timeOf(second - 180),
     blockNumber: second,
+    blockHash: `0x${second}`,
     blockAt: timeOf(second),
     providers: Object.fromEntries(records),
   })

@@ -79,7 +79,7 @@ export async function startPast({ db, sql }: FreshDatabase, protocol: Partial<Si
     async watch(label: string, signalId: string, watch: TriedProviderWatch): Promise<void> {
       const { type, provider, cooldownSeconds } = watch
       const signals = JSON.stringify(signalsOf(signalId, watch))
-      await sql`insert into targets (type, key, target, watch_count, stale)
+      await sql`insert into targets (type, key, target, watch_count, must_judge)
         values (${type}, ${provider}, ${sql.json({ provider })}, 1, true)
         on conflict (type, key) do update set watch_count = targets.watch_count + 1`
       await sql`insert into watches (wallet, type, target_id, label, settings, signals, min_severity,

@@ -161,11 +161,11 @@ export async function listWalletsWithUnappliedPause(
   const behind = sql`wallet > ${after ?? ''}`
   const rows = await db.execute<{ wallet: string }>(sql`
     (select distinct wallet from ${subscriptions}
-      where moved_for_pause < ${pause} and status in ('active', 'grace') and ${behind}
+      where last_applied_pause < ${pause} and status in ('active', 'grace') and ${behind}
       order by wallet limit ${limit})
     union
     (select wallet from ${trials}
-      where moved_for_pause < ${pause} and ${behind}
+      where last_applied_pause < ${pause} and ${behind}
       order by wallet limit ${limit})
     order by wallet limit ${limit}`)
   return rows.map(({ wallet }) => storedAddress(wallet))

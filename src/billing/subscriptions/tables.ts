@@ -22,7 +22,7 @@ export const trials = pgTable(
     /** Time of the next reminder of the end; null after the last. */
     remindAt: timestamp('remind_at', { withTimezone: true }),
     /** Number of the last pause of billing that was applied to the end of the trial. */
-    lastAppliedPause: integer('moved_for_pause').notNull().default(0),
+    lastAppliedPause: integer('last_applied_pause').notNull().default(0),
   },
   (table) => [index('trials_remind').on(table.remindAt).where(sql`remind_at is not null`)],
 )
@@ -58,7 +58,7 @@ export const subscriptions = pgTable(
     remindAt: timestamp('remind_at', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
     /** Number of the last pause of billing that was applied to the term. */
-    lastAppliedPause: integer('moved_for_pause').notNull().default(0),
+    lastAppliedPause: integer('last_applied_pause').notNull().default(0),
   },
   (table) => [
     index('subscriptions_wallet').on(table.wallet, table.id),
@@ -76,7 +76,7 @@ export const billingPauses = pgTable('billing_pauses', {
   /** Time at which billing was first seen on again; null while billing is off. */
   onAt: timestamp('on_at', { withTimezone: true }),
   /** Time at which the pause had been applied to every term and trial; null before. */
-  appliedAt: timestamp('settled_at', { withTimezone: true }),
+  appliedAt: timestamp('applied_at', { withTimezone: true }),
 })
 
 /**

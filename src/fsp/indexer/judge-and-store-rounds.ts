@@ -132,6 +132,7 @@ function judgedRow(
     rewardEpoch: evidence.policy.rewardEpoch,
     startsAt: new Date(roundStart(policies.clock, evidence.round) * 1000),
     blockNumber: block.number,
+    blockHash: block.hash,
     blockAt: block.at,
     providers: Object.fromEntries(records),
   }
@@ -195,6 +196,7 @@ async function storeRounds(
     if (block.number >= (current.savedTo ?? 0)) {
       const saved = store.saveIndexingProgress(tx, {
         blockNumber: block.number,
+        blockHash: block.hash,
         blockAt: block.at,
         resumeFrom: Math.max(0, (current.firstBlocks.get(next) ?? block.number) - 1),
         state: z.encode(CarriedState, current.state),

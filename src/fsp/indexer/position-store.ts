@@ -16,19 +16,19 @@ export const LATER_ROWS: readonly LaterRows[] = [
   {
     table: 'fsp_progress',
     putBack: ({ head, latest }) => sql`
-      update ${fspProgress} set block_number = kept.block_number, block_at = kept.block_at,
+      update ${fspProgress} set block_number = kept.block_number, block_hash = kept.block_hash,
+        block_at = kept.block_at,
         resume_from = greatest(0, least(${fspProgress.resumeFrom}, kept.block_number - ${BLOCKS_BACK})),
         state = ${fspProgress.state} || jsonb_build_object('readSince', null, 'registrationsSince', null, 'pollsTo', null)
       from (
         select * from (
-          select block_number, block_at from ${fspRounds} order by round desc limit 1
+          select block_number, block_hash, block_at from ${fspRounds} order by round desc limit 1
         ) as last
-        union all select ${head.number}, ${stamp(head.at)}
+        union all select ${head.number}, ${head.hash}, ${stamp(head.at)}
         limit 1
       ) as kept
       where ${isLater([fspProgress.blockAt], latest)}`,
   },
-  timesOf('fsp_progress', fspProgress, [fspProgress.failingSince]),
   timesOf('vote_signatures', voteSignatures, [voteSignatures.signedAt]),
   timesOf('publications', publications, [publications.seenAt]),
   rowsOf('validator_polls', validatorPolls, validatorPolls.polledAt),

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { BlockRef } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { ProviderObservation } from './observation-model.ts'
@@ -10,7 +11,7 @@ import * as store from './round-store.ts'
 /** Stored rounds, for watches and pages. */
 export interface RoundFacts extends RoundIndexer {
   /** Last block whose rounds are stored; undefined before the first round. */
-  indexedBlock(): Promise<number | undefined>
+  indexedBlock(): Promise<BlockRef | undefined>
   /**
    * Observations of each provider in the rounds completed in a span, oldest first; of a newly watched
    * provider only the newest observation, marked as past.

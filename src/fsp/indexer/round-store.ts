@@ -1,5 +1,6 @@
 import { and, desc, eq, gt, gte, inArray, lt, lte, max, min, sql } from 'drizzle-orm'
 import { z } from 'zod'
+import type { BlockRef } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { RewardClaim } from '../reader/round-events.ts'
@@ -10,7 +11,7 @@ import { CarriedState } from './carried-state.ts'
 const ONLY = 1
 
 export type RoundRow = typeof fspRounds.$inferSelect
-export type IndexingProgress = Omit<typeof fspProgress.$inferSelect, 'id' | 'failingSince'>
+export type IndexingProgress = Omit<typeof fspProgress.$inferSelect, 'id'>
 
 /** Progress of reading; undefined before the first block. */
 export async function findIndexingProgress(db: Db): Promise<IndexingProgress | undefined> {
@@ -29,9 +30,10 @@ export async function listContracts(db: Db): Promise<Readonly<Record<string, rea
 }
 
 /** Block up to which everything has been counted; undefined before the first round. */
-export async function findIndexedBlock(db: Db): Promise<number | undefined> {
-  const [row] = await db.select({ block: fspProgress.blockNumber }).from(fspProgress)
-  return row?.block
+export async function findIndexedBlock(db: Db): Promise<BlockRef | undefined> {
+  const { blockNumber: number, blockHash: hash, blockAt: at } = fspProgress
+  const [block] = await db.select({ number, hash, at }).from(fspProgress)
+  return block
 }
 
 /**
@@ -60,7 +62,7 @@ export async function insertRound(db: Db, row: RoundRow): Promise<void> {
 }
 
 /** A round with the records of the requested providers. */
-export interface RoundWithProviders extends Omit<RoundRow, 'providers'> {
+export interface RoundWithProviders extends Omit<RoundRow, 'providers' | 'blockHash'> {
   readonly providers: Readonly<Record<string, unknown>>
 }
 

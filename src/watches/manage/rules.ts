@@ -77,7 +77,7 @@ export function targetKey(
   keySettings?: unknown,
 ): string {
   if (type.reads === 'ledger') return ledgerTargetKey(wallet)
-  return canonicalJson(keySettings === undefined ? target : { target, lens: keySettings })
+  return canonicalJson(keySettings === undefined ? target : { target, keySettings })
 }
 
 /** Target key of a wallet's ledger. */

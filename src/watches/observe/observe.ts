@@ -128,8 +128,7 @@ async function observeType(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    const known =
-      type.watermark === undefined ? tip : await lastKnownBlock(deps, type, cursor, tip, signal)
+    const known = type.watermark === undefined ? tip : await lastKnownBlock(deps, type, cursor, tip)
     if (known === undefined) return
     await observeSpans(deps, type, { slices, cursor }, known, signal)
   } catch (error) {
@@ -156,25 +155,24 @@ function logFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknown):
 /**
  * The last block whose data is stored, at most the tip; undefined before the first.
  *
- * @throws AppError upstream when reading fails
+ * @throws AppError upstream when targets were judged further than the data reaches
  */
 async function lastKnownBlock(
   { chain, facts }: ObserveDeps,
   type: ChainWatchType,
   cursor: GroupProgress,
   tip: BlockRef,
-  signal: AbortSignal,
 ): Promise<BlockRef | undefined> {
   const block = await type.watermark?.block({ chain, facts })
   const judgedTo = cursor.blockNumber ?? -1
   if (block === undefined && judgedTo < 0) return undefined
-  if (block === undefined || block < judgedTo) {
+  if (block === undefined || block.number < judgedTo) {
     const cause = new Error(
-      `data is known up to block ${block}, but targets were judged up to ${judgedTo}`,
+      `data is known up to block ${block?.number}, but targets were judged up to ${judgedTo}`,
     )
     throw new AppError('upstream', 'dependency_unavailable', {}, { cause })
   }
-  return block >= tip.number ? tip : chain.blockAt(block, signal)
+  return block.number >= tip.number ? tip : block
 }
 
 async function observeSpans(

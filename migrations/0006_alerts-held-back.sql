@@ -1,1 +1,0 @@
-CREATE INDEX "alerts_held_back" ON "alerts" USING btree ("wallet") WHERE told_at is null and recovered_at is null;

@@ -1,1 +1,0 @@
-ALTER TABLE "connect_codes" ADD COLUMN "goes_on" text;

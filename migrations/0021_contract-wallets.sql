@@ -1,1 +1,0 @@
-ALTER TABLE "topups" ADD COLUMN "contract_pay_to" text;

@@ -1,1 +1,0 @@
-ALTER TABLE "payment_cursors" ADD COLUMN "balance_assumed" boolean DEFAULT false NOT NULL;

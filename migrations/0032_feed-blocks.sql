@@ -1,1 +1,0 @@
-ALTER TABLE "feed_points" ADD COLUMN "block" integer;

@@ -1,1 +1,0 @@
-ALTER TABLE "alerts" ADD COLUMN "escalated_to" integer[];

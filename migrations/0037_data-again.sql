@@ -1,2 +1,0 @@
-CREATE INDEX "signal_states_outage" ON "signal_states" USING btree ("watch_id") WHERE signal = '';--> statement-breakpoint
-CREATE INDEX "targets_no_data" ON "targets" USING btree ("type","id") WHERE no_data_since is not null;
