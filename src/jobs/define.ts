@@ -86,10 +86,6 @@ export interface Job {
    * dies, another takes over.
    */
   readonly everywhere?: boolean
-  /**
-   * Name of the lock that the process holds while it runs the job; by default derived from the job's name.
-   */
-  readonly lock?: string
   /** Channel whose NOTIFY starts a run early. */
   readonly wakeOn?: string
   /**

@@ -39,8 +39,7 @@ async function deliver(
   const isOurs = Object.values(app.channels).some(
     ({ key, isSentByOne = false }) => payloads.has(key) && isSentByOne === which.byOne,
   )
-  // Processes of the previous release notify without a channel.
-  if (!mayHaveMissed && !isOurs && !payloads.has('')) return
+  if (!mayHaveMissed && !isOurs) return
   const deps = {
     ...app,
     clock: app.deliveryClock,

@@ -6,9 +6,6 @@ import type { Job } from './define.ts'
 export const readTip: Job = {
   name: 'read-tip',
   role: 'watcher',
-  // Processes of earlier releases, which do not know slices, observe all targets under this lock. While one of them
-  // holds it, this job does not run, no block is published, and processes of this release observe nothing.
-  lock: 'job observe-watches',
   wakeBy: ({ heads }, wake) => heads.follow(wake),
   everyMs: ({ heads }) => heads.nextMs(),
   run: async (app, signal, _notified, fence) => {

@@ -8,8 +8,7 @@ import type { Job } from './define.ts'
  * still to come.
  */
 export const remindExpiring: Job = {
-  // The name of the job in earlier releases, which metrics and the lock keep.
-  name: 'send-notices',
+  name: 'remind-expiring',
   role: 'watcher',
   everyMs: () => 30_000,
   run: unlessClockIsWrong((app, signal) => sendDueReminders(app, signal)),

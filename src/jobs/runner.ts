@@ -56,7 +56,7 @@ export async function runOnceBeforeStart(app: JobApp, sql: Sql, job: Job): Promi
 
 /** Name of the job's lock. */
 function lockOf(job: Job): string {
-  return job.lock ?? `job ${job.name}`
+  return `job ${job.name}`
 }
 
 async function startJob(

@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import { FenceError } from '#src/db/lock.ts'
 import { type HeldSlices, SLICES } from '#src/db/slices.ts'
 import * as store from '../slice-cursor-store.ts'
-import { listObservationCursors, type ObservationCursor } from '../target-store.ts'
+import type { ObservationCursor } from '../target-store.ts'
 
 /** Slices that were observed up to the same block, so that their targets are observed together. */
 export interface SliceGroup {
@@ -21,25 +21,20 @@ const WRITE_AFTER_MS = 100
 /**
  * Reads the progress of all types in these slices.
  *
- * @returns function that groups the slices of a type by the block up to which they were observed. A slice counts as
- * observed at least up to the block of its type, because the previous release observed whole types.
+ * @returns function that groups the slices of a type by the block up to which they were observed
  */
 export async function readSliceGroups(
   db: Db,
   held: readonly number[],
 ): Promise<(type: string) => readonly SliceGroup[]> {
-  const [wholes, cursors] = await Promise.all([
-    listObservationCursors(db),
-    store.listSliceCursors(db, held),
-  ])
+  const cursors = await store.listSliceCursors(db, held)
   return (type) => {
-    const whole = wholes.find((cursor) => cursor.type === type)
     const cursorOfSlice = new Map(
       cursors.flatMap((cursor) =>
         cursor.type === type ? cursor.slices.map((slice) => [slice, cursor] as const) : [],
       ),
     )
-    return groupsOf(held, (slice) => furthest(cursorOfSlice.get(slice), whole))
+    return groupsOf(held, (slice) => cursorOfSlice.get(slice) ?? NEVER)
   }
 }
 
@@ -55,14 +50,6 @@ function groupsOf(
     group.slices.push(slice)
   }
   return [...groups.values()]
-}
-
-function furthest(
-  own: GroupProgress | undefined,
-  whole: ObservationCursor | undefined,
-): GroupProgress {
-  const isBehind = (own?.blockNumber ?? -1) < (whole?.blockNumber ?? -1)
-  return (isBehind ? whole : (own ?? whole)) ?? NEVER
 }
 
 /** Progress of a pass that is not written yet. */

@@ -3,8 +3,7 @@ import type { Job } from './define.ts'
 
 /** Notifies chats of the outcome of their connect codes. Woken by the commit of an outcome. */
 export const notifyConnectOutcomes: Job = {
-  // Logs and metrics have this name, so it keeps its form.
-  name: 'notify-connected',
+  name: 'notify-connect-outcomes',
   role: 'bot',
   everywhere: true,
   wakeOn: CONNECTS_CHANNEL,
