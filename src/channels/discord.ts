@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { cutText, graphemesOf } from '#src/kernel/cut-text.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { CARD_FIELDS_MAX, type Card, cardOf, type MessageTone } from './card.ts'
 import type { CardItem } from './card-items.ts'
@@ -196,6 +197,9 @@ function itemText(item: CardItem, locale: Locale): string {
   return [words, ...itemFacts({ locale }, fields, EMBED_FACTS)].join(' · ')
 }
 
+/** Beginning of a line that Discord draws as an item of a list, or in small letters. */
+const LIST = /^([ \t]*)([-+] |-#|\d+[.)] )/gm
+
 /** Escapes a text, so that it contains no markup or automatic links. */
 function escaped(text: string): string {
   return pieces(text).join('')
@@ -205,13 +209,10 @@ function fitted(text: string, max: number): string {
   return fitPieces(pieces(text), max)
 }
 
-/** User-perceived characters of the text, with markup characters escaped. */
+/** User-perceived characters of the inert text, with markup characters escaped. */
 function pieces(text: string): string[] {
-  const characters = [...graphemesOf(text.toWellFormed())]
-  return characters.map((character, index) => {
-    if (character === ':' && characters[index + 1]?.startsWith('/')) return '\\:'
-    return character.replace(/[\\*_~`|<>#[\]()]/g, '\\$&')
-  })
+  const inert = inertText(text.toWellFormed()).replace(LIST, '$1\u2060$2')
+  return [...graphemesOf(inert)].map((character) => character.replace(/[\\*_~`|<>#[\]()]/g, '\\$&'))
 }
 
 async function request(

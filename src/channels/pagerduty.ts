@@ -4,6 +4,7 @@ import { withoutDirections } from '#src/i18n/isolates.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
 import { cardOf } from './card.ts'
 import {
   type Channel,
@@ -224,8 +225,9 @@ function detailsOf(body: string, fields: readonly MessageField[]): Record<string
   return { ...Object.fromEntries(values.toReversed()), text: plain(body, TEXT_MAX) }
 }
 
+/** A text of an event, which PagerDuty shows with links where it finds any. */
 function plain(text: string, max: number): string {
-  return cutText(text.toWellFormed(), max).trim() || '\u2013'
+  return cutText(inertText(text.toWellFormed()), max).trim() || '\u2013'
 }
 
 /**
