@@ -13,6 +13,8 @@ export interface SendContext {
   readonly wallet: string
   /** Id, at this destination, of the message to which this message replies, from its receipt. */
   readonly answersMessageId?: string
+  /** Ids of all messages to which this message replies. */
+  readonly answeredMessageIds?: readonly string[]
   /** A timeout shorter than the channel's own, for destinations that did not respond lately. */
   readonly timeoutMs?: number
   /** Of a changed message: whether it contains more alerts than before. */
