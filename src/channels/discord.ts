@@ -160,8 +160,8 @@ function embedLink(text: string, page: string): string {
 }
 
 /**
- * Description of an embed: lines, messages, body, values, links. A text that is too long is cut at the end
- * of messages and values, then of the body.
+ * Description of an embed: lines, the body, which explains the messages, then messages, values, links. A text that
+ * is too long is cut at the end of messages and values, then of the body.
  */
 function describe(card: Card, envelope: Envelope): string {
   const links = card.links
@@ -169,7 +169,7 @@ function describe(card: Card, envelope: Envelope): string {
     .map(({ label, url }) => `${escaped(label)}: ${isOpenLink(url) ? `<${url}>` : escaped(url)}`)
   const facts = factLine(envelope, factsOf(envelope, EMBED_FACTS), FACTS_LENGTH_MAX)
   const write = (items: readonly string[], body: string) =>
-    [card.lines.map(escaped).join('\n'), items.join('\n'), body, facts, links.join('\n')]
+    [card.lines.map(escaped).join('\n'), body, items.join('\n'), facts, links.join('\n')]
       .filter((block) => block.trim() !== '')
       .join('\n\n')
   const more = card.more === undefined ? [] : [escaped(card.more)]

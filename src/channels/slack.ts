@@ -106,8 +106,8 @@ export function slackBody(envelope: Envelope, now?: Date): string {
       ...(card.lines.length === 0
         ? []
         : [{ type: 'context', elements: [plain(card.lines.join('\n'), TEXT_MAX)] }]),
-      ...itemBlocks(card, envelope.locale),
       ...(card.body.trim() === '' ? [] : [{ type: 'section', text: plain(card.body, TEXT_MAX) }]),
+      ...itemBlocks(card, envelope.locale),
       ...(fields.length === 0 ? [] : [{ type: 'section', fields: fields.map(fieldText) }]),
       ...lastBlocks(card, envelope),
     ],
