@@ -90,6 +90,7 @@ const RECORDED: readonly (readonly [string, Readonly<Record<string, unknown>>])[
   ['1:watch.escAfter:16:f', { id: 42, minutes: 15 }],
   ['1:watch.escAfter:zik0zj:0', { id: 2147483647, minutes: 0 }],
   ['1:watch.escFlip:16:17', { id: 42, recipient: 43 }],
+  ['1:watch.escLater:16:17', { id: 42, recipient: 43 }],
   ['1:watch.delete:16', { id: 42 }],
   ['1:watch.delete:zik0zj', { id: 2147483647 }],
   ['1:watch.deleteYes:16', { id: 42 }],

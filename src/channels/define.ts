@@ -127,6 +127,8 @@ export interface ChannelTraits {
    * sent immediately too.
    */
   readonly isProgrammatic: boolean
+  /** Whether its messages can be acknowledged where they are read; elsewhere they only link to the alert's page. */
+  readonly canAcknowledge: boolean
   /** Whether a message can contain several alerts. */
   readonly groups: boolean
   /**
@@ -149,6 +151,7 @@ export const USUAL_TRAITS = {
   needsConsent: false,
   isChat: false,
   isProgrammatic: false,
+  canAcknowledge: true,
   groups: true,
   isByOutage: false,
   isPersonal: (_chatId: number | null): boolean => false,

@@ -83,6 +83,7 @@ const Answer = z.object({
 /** Discord channels; sent messages can be changed. */
 export const discord = {
   ...USUAL_TRAITS,
+  canAcknowledge: false,
   preview: { form: RequestBodyPreview, write: (envelope) => ({ body: discordBody(envelope) }) },
   create: createDiscord,
 } as const satisfies ChannelDefinition<RequestBodyPreview, HookDeps>

@@ -54,6 +54,7 @@ const Destination = z.strictObject({ url: z.string() })
 /** Slack channels; sent messages cannot be changed. */
 export const slack = {
   ...USUAL_TRAITS,
+  canAcknowledge: false,
   preview: { form: RequestBodyPreview, write: (envelope) => ({ body: slackBody(envelope) }) },
   create: createSlack,
 } as const satisfies ChannelDefinition<RequestBodyPreview, HookDeps>
