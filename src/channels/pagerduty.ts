@@ -93,7 +93,6 @@ export const pagerduty = {
 
 function createPagerDuty(deps: HookDeps): Channel<unknown> {
   const pace = createRateLimiter({ allMs: 0, keyMs: KEY_MS, now: () => performance.now() })
-
   async function enqueue(
     { url }: HookDestination,
     envelope: Envelope,
@@ -134,13 +133,12 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
     send: async (destination, envelope, context) => {
       const { kind = 'alert' } = envelope
       if (!SENT_KINDS.includes(kind)) throw new Error(`PagerDuty is not notified of a ${kind}`)
-      const action = actionOf(envelope)
+      const actions = actionsOf(envelope)
       let receipt: Receipt = {}
       for (const key of keysOf(envelope, context.answeredMessageIds)) {
-        if (isRaised(envelope)) {
-          await enqueue(destination, envelope, { key, action: 'resolve' }, context)
+        for (const action of actions) {
+          receipt = await enqueue(destination, envelope, { key, action }, context)
         }
-        receipt = await enqueue(destination, envelope, { key, action }, context)
       }
       return receipt
     },
@@ -157,6 +155,12 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
 /** The event of a new message: a recovery resolves the event that its alert triggered. */
 function actionOf({ message }: Envelope): Action {
   return message.isRecovery ? 'resolve' : 'trigger'
+}
+
+/** The events of a new message, in order. */
+function actionsOf(envelope: Envelope): readonly Action[] {
+  const action = actionOf(envelope)
+  return isRaised(envelope) ? ['resolve', action] : [action]
 }
 
 /** Whether a message says that the severity of alerts that were sent before has risen. */
