@@ -1,3 +1,4 @@
+import { parse } from 'tldts'
 import type { Entity } from './model.ts'
 
 /** Entities that may overlap and are joined where they touch. */
@@ -25,14 +26,26 @@ const PRIORITY: Readonly<Record<string, number>> = {
 
 /** Entities without markup, by type. A pattern above another takes a place that both match. */
 const DETECTED_PATTERNS: readonly (readonly [string, RegExp])[] = [
-  ['url', /(?<![\w@])(?:https?:\/\/[^\s<>"]*[^\s<>".]\.?[^\s<>"]+|t\.me\/[^\s<>"]+)/giu],
+  ['url', /(?<![\w@])(?:https?|tg|ton|tonsite):\/\/[^\s<>"\u2000-\u206f]{2,}/giu],
   ['email', /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?![\w-])/giu],
+  [
+    'url',
+    /(?<![\p{L}\p{N}_@./-])(?:[\p{L}\p{N}-]+\.)+[\p{L}\p{N}-]+(?:[:/?#][^\s<>"\u2000-\u206f]*)?/giu,
+  ],
   ['bot_command', /(?<![\w/<>@])\/\w{1,64}(?:@\w{3,32})?(?![\w/<>@])/gu],
   ['mention', /(?<![\w@/])@\w{3,32}(?![\w@])/gu],
   ['hashtag', /(?<![\p{L}\p{N}_#])#[\p{N}_]*\p{L}[\p{L}\p{N}_]*/gu],
+  ['cashtag', /(?<![\p{L}\p{N}_$])\$(?:1INCH|[A-Z]{3,8})(?![\p{L}\p{N}_$])/gu],
+  ['phone_number', /(?<![\p{L}\p{N}_+])\+\d(?:[\s().-]*\d){6,14}(?![\p{L}\p{N}_])/gu],
 ]
 
-/** Commands, mentions, links, mail addresses and hashtags that every client detects itself. */
+/** Whether a text without a scheme is a link: it begins with an address, or a domain below a registered top level. */
+function isDomain(text: string): boolean {
+  const { isIcann, isIp, domain } = parse(text, { allowPrivateDomains: false })
+  return isIp === true || (isIcann === true && domain !== null)
+}
+
+/** Commands, mentions, links, mail addresses, tags and phone numbers that every client detects itself. */
 export function detectEntities(text: string): readonly Entity[] {
   const entities: Entity[] = []
   for (const [type, pattern] of DETECTED_PATTERNS) {
@@ -42,7 +55,8 @@ export function detectEntities(text: string): readonly Entity[] {
       const taken = entities.some(
         (e) => match.index < e.offset + e.length && e.offset < match.index + length,
       )
-      if (!taken) entities.push({ type, offset: match.index, length })
+      const isText = type === 'url' && !match[0].includes('://') && !isDomain(match[0])
+      if (!taken && !isText) entities.push({ type, offset: match.index, length })
     }
   }
   return entities.sort((a, b) => a.offset - b.offset)

@@ -50,6 +50,18 @@ describe('entities', () => {
     ])
   })
 
+  test.each([
+    ['see evil.com/claim, www.evil.co.uk', ['url evil.com/claim', 'url www.evil.co.uk']],
+    ['t.me/evil tg://resolve?domain=x', ['url t.me/evil', 'url tg://resolve?domain=x']],
+    ['127.0.0.1:80 例子.中国', ['url 127.0.0.1:80', 'url 例子.中国']],
+    ['$USDC $us +49 301 2345', ['cashtag $USDC', 'phone_number +49 301 2345']],
+    ['12.345,6 FLR v1.2 e.g. fsp.monitoring FLR/USD #4711 UTC+1 20.11.2026', []],
+    ['evil.\u2060com @\u2060evil #\u2060tag /\u2060stop https:\u2060//x.\u2060org', []],
+  ])('finds domains, tags and phone numbers as Telegram does: %s', (text, found) => {
+    const entities = detectEntities(text)
+    expect(entities.map((e) => `${e.type} ${text.substr(e.offset, e.length)}`)).toEqual(found)
+  })
+
   test('marks nothing up inside code', () => {
     const bold = { type: 'bold', offset: 0, length: 10 }
     const code = { type: 'code', offset: 2, length: 3 }

@@ -223,6 +223,7 @@ export const VERBS = {
   'watch.esc': { id },
   'watch.escAfter': { id, minutes: count },
   'watch.escFlip': { id, recipient: id },
+  'watch.escLater': { id, recipient: id },
   'watch.test': { id },
   'watch.testTo': { id, to: z.enum(['here', 'all']) },
   'test.press': {},

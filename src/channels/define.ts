@@ -13,6 +13,8 @@ export interface SendContext {
   readonly wallet: string
   /** Id, at this destination, of the message to which this message replies, from its receipt. */
   readonly answersMessageId?: string
+  /** Ids of all messages to which this message replies. */
+  readonly answeredMessageIds?: readonly string[]
   /** A timeout shorter than the channel's own, for destinations that did not respond lately. */
   readonly timeoutMs?: number
   /** Of a changed message: whether it contains more alerts than before. */
@@ -125,6 +127,8 @@ export interface ChannelTraits {
    * sent immediately too.
    */
   readonly isProgrammatic: boolean
+  /** Whether its messages can be acknowledged where they are read; elsewhere they only link to the alert's page. */
+  readonly canAcknowledge: boolean
   /** Whether a message can contain several alerts. */
   readonly groups: boolean
   /**
@@ -147,6 +151,7 @@ export const USUAL_TRAITS = {
   needsConsent: false,
   isChat: false,
   isProgrammatic: false,
+  canAcknowledge: true,
   groups: true,
   isByOutage: false,
   isPersonal: (_chatId: number | null): boolean => false,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { cutText, graphemesOf } from '#src/kernel/cut-text.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { CARD_FIELDS_MAX, type Card, cardOf, type MessageTone } from './card.ts'
 import type { CardItem } from './card-items.ts'
@@ -82,6 +83,7 @@ const Answer = z.object({
 /** Discord channels; sent messages can be changed. */
 export const discord = {
   ...USUAL_TRAITS,
+  canAcknowledge: false,
   preview: { form: RequestBodyPreview, write: (envelope) => ({ body: discordBody(envelope) }) },
   create: createDiscord,
 } as const satisfies ChannelDefinition<RequestBodyPreview, HookDeps>
@@ -159,8 +161,8 @@ function embedLink(text: string, page: string): string {
 }
 
 /**
- * Description of an embed: lines, messages, body, values, links. A text that is too long is cut at the end
- * of messages and values, then of the body.
+ * Description of an embed: lines, the body, which explains the messages, then messages, values, links. A text that
+ * is too long is cut at the end of messages and values, then of the body.
  */
 function describe(card: Card, envelope: Envelope): string {
   const links = card.links
@@ -168,7 +170,7 @@ function describe(card: Card, envelope: Envelope): string {
     .map(({ label, url }) => `${escaped(label)}: ${isOpenLink(url) ? `<${url}>` : escaped(url)}`)
   const facts = factLine(envelope, factsOf(envelope, EMBED_FACTS), FACTS_LENGTH_MAX)
   const write = (items: readonly string[], body: string) =>
-    [card.lines.map(escaped).join('\n'), items.join('\n'), body, facts, links.join('\n')]
+    [card.lines.map(escaped).join('\n'), body, items.join('\n'), facts, links.join('\n')]
       .filter((block) => block.trim() !== '')
       .join('\n\n')
   const more = card.more === undefined ? [] : [escaped(card.more)]
@@ -196,6 +198,9 @@ function itemText(item: CardItem, locale: Locale): string {
   return [words, ...itemFacts({ locale }, fields, EMBED_FACTS)].join(' · ')
 }
 
+/** Beginning of a line that Discord draws as an item of a list, or in small letters. */
+const LIST = /^([ \t]*)([-+] |-#|\d+[.)] )/gm
+
 /** Escapes a text, so that it contains no markup or automatic links. */
 function escaped(text: string): string {
   return pieces(text).join('')
@@ -205,13 +210,10 @@ function fitted(text: string, max: number): string {
   return fitPieces(pieces(text), max)
 }
 
-/** User-perceived characters of the text, with markup characters escaped. */
+/** User-perceived characters of the inert text, with markup characters escaped. */
 function pieces(text: string): string[] {
-  const characters = [...graphemesOf(text.toWellFormed())]
-  return characters.map((character, index) => {
-    if (character === ':' && characters[index + 1]?.startsWith('/')) return '\\:'
-    return character.replace(/[\\*_~`|<>#[\]()]/g, '\\$&')
-  })
+  const inert = inertText(text.toWellFormed()).replace(LIST, '$1\u2060$2')
+  return [...graphemesOf(inert)].map((character) => character.replace(/[\\*_~`|<>#[\]()]/g, '\\$&'))
 }
 
 async function request(

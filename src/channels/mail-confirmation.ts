@@ -51,7 +51,7 @@ export function confirmationMail(mail: ConfirmationRequest): MailContent {
     askedBy,
     '',
     t('mail:confirm.button'),
-    mail.url,
+    { url: mail.url },
     '',
     t('mail:confirm.until', values.until),
     '',

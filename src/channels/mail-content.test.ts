@@ -40,7 +40,7 @@ describe('alertMail', () => {
         'wallet.',
         '',
         '---',
-        'Sent to ops@example.org at the request of the wallet 0x3f12…A91c.',
+        'Sent to ops@\u2060example.\u2060org at the request of the wallet 0x3f12…A91c.',
         'Unsubscribe',
         'https://watchdog.example.org/unsubscribe/xyz',
         '',
@@ -435,7 +435,7 @@ describe('confirmationMail', () => {
       [
         'Watchdog',
         '',
-        'Send Watchdog alerts to ops@example.org?',
+        'Send Watchdog alerts to ops@\u2060example.\u2060org?',
         '',
         'Requested by the wallet 0x3f12…A91c on Nov 20, 2026, 14:02\u00a0UTC+1.',
         '',

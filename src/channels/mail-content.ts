@@ -28,7 +28,7 @@ import {
 import { groupHelp } from './group.ts'
 import { type MailWriter, mailWriter } from './mail-page.ts'
 import { subjectOf } from './mail-subject.ts'
-import { type MailContent, mailText } from './mail-text.ts'
+import { type MailContent, type MailLine, mailText } from './mail-text.ts'
 import { helpRef } from './transfer.ts'
 import { isCode, isForeign, isolatedInArabic, lineStart, shownLabel } from './wording.ts'
 
@@ -153,17 +153,17 @@ function textOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
     '',
     lineOf(envelope, card, TEXT_FACTS),
     '',
-    ...pagesOfHashes(envelope).flatMap(({ label, url }) => [label, url, '']),
+    ...pagesOfHashes(envelope).flatMap(({ label, url }) => [label, { url }, '']),
     ...card.items.flatMap((item) => itemText(envelope, item)),
     ...(card.more === undefined ? [] : [card.more]),
     '',
     ...card.fields.map((field) => fieldText(t, field)),
     '',
-    ...buttonsOf(t, envelope, card).flatMap(({ label, url }) => [label, url, '']),
+    ...buttonsOf(t, envelope, card).flatMap(({ label, url }) => [label, { url }, '']),
     ...(action.length === 0 ? [] : [t('messages:button.action'), ...action, '']),
     '---',
     t('mail:footer', ownerOf(reader)),
-    ...(stop === undefined ? [] : [t('mail:stop'), stop]),
+    ...(stop === undefined ? [] : [t('mail:stop'), { url: stop }]),
   ])
 }
 
@@ -249,10 +249,10 @@ function helpLines(help: string): readonly string[] {
 }
 
 /** An item in the text part: its line, the pages of its transaction and of its alert. */
-function itemText(envelope: Envelope, item: CardItem): readonly string[] {
+function itemText(envelope: Envelope, item: CardItem): readonly MailLine[] {
   const line = [itemLine(item, envelope.locale), ...itemFacts(envelope, item.fields, TEXT_FACTS)]
-  const pages = hashPages(item.fields).flatMap(({ label, url }) => [label, url])
-  return [line.join(' · '), ...pages, ...pageOf(item)]
+  const pages = hashPages(item.fields).flatMap(({ label, url }) => [label, { url }])
+  return [line.join(' · '), ...pages, ...pageOf(item).map((url) => ({ url }))]
 }
 
 function itemHtml({ locale }: Envelope, writer: MailWriter, item: CardItem) {

@@ -70,7 +70,7 @@ describe('a mail', () => {
       ...{ askedAt: at, expiresAt: at, locale: 'de', timezone: 'UTC' },
     })
     const heading = html.match(/<h1[^>]*>(.*)<\/h1>/)?.[1] ?? ''
-    expect(heading.replaceAll(/[\u2066-\u2069]/g, '')).toContain(
+    expect(heading.replaceAll(/[\u2060\u2066-\u2069]/g, '')).toContain(
       `<span style="display:inline-block;max-width:100%">${address}</span>`,
     )
   })

@@ -1,4 +1,5 @@
 import { escapeHtml } from '#src/i18n/translate.ts'
+import { inertMarkup } from '#src/kernel/inert-text.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
 import type { MessageTone } from './card.ts'
 
@@ -138,10 +139,11 @@ export function mailWriter(locale: Locale): MailWriter {
       [
         `<!DOCTYPE html><html lang="${locale}" dir="${direction}"><head><meta charset="utf-8">`,
         '<meta name="viewport" content="width=device-width,initial-scale=1">',
+        '<meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no">',
         '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">',
-        `<title>${escapeHtml(title)}</title><style>${darkScheme()}</style></head>`,
+        `<title>${inertMarkup(escapeHtml(title))}</title><style>${darkScheme()}</style></head>`,
         `<body class="background" style="margin:0;padding:0;background:${LIGHT.background}">`,
-        `<div style="display:none;max-height:0;overflow:hidden">${escapeHtml(preheader)}</div>`,
+        `<div style="display:none;max-height:0;overflow:hidden">${inertMarkup(escapeHtml(preheader))}</div>`,
         `${table(direction, '100%')}<tr><td class="background" align="center" bgcolor="${LIGHT.background}" style="padding:24px 12px">`,
         `<table role="presentation" dir="${direction}" width="100%" cellpadding="0" cellspacing="0" border="0" class="card" bgcolor="${LIGHT.card}" style="max-width:560px;background:${LIGHT.card};border-radius:12px"><tr><td style="padding:24px">`,
         table(direction, '100%'),
@@ -161,13 +163,13 @@ export function mailWriter(locale: Locale): MailWriter {
 
 /**
  * Keeps a shortened address on one line, and a mailbox unless it is longer than a line. In Chinese, also sets narrow
- * punctuation in a Latin font.
+ * punctuation in a Latin font. Mail clients find nothing to link in the text.
  */
 function typeset(html: string, locale: Locale): string {
   const unbroken = html
     .replace(SHORT_ADDRESS, '<span style="white-space:nowrap">$&</span>')
     .replace(MAILBOX, '<span style="display:inline-block;max-width:100%">$&</span>')
-  return narrowPunctuation(unbroken, locale)
+  return inertMarkup(narrowPunctuation(unbroken, locale))
 }
 
 /** Matches in text, not in tags. */

@@ -1,4 +1,8 @@
 import { withoutDirections } from '#src/i18n/isolates.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
+
+/** A line of the text part, or the page that a line of its own names. */
+export type MailLine = string | { readonly url: string }
 
 /** Content of an e-mail, as HTML and as plain text. */
 export interface MailContent {
@@ -44,10 +48,13 @@ export function mailSubject(text: string, options: { readonly isAnswer?: boolean
 
 /**
  * Wraps lines at 72 columns; longer words, such as links, are not broken. A text without letters that run from
- * right to left has no direction marks, which some mail clients draw as boxes.
+ * right to left has no direction marks, which some mail clients draw as boxes. Mail clients link the pages, and
+ * nothing else.
  */
-export function mailText(lines: readonly string[]): string {
-  const whole = lines.join('\n')
+export function mailText(lines: readonly MailLine[]): string {
+  const whole = lines
+    .map((line) => (typeof line === 'string' ? inertText(line) : line.url))
+    .join('\n')
   const text = (RIGHT_TO_LEFT.test(whole) ? whole : withoutDirections(whole))
     .replace(/\n{3,}/g, '\n\n')
     .trim()

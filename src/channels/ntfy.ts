@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
 import { cardOf } from './card.ts'
 import { type Channel, type ChannelDefinition, defineChannel, USUAL_TRAITS } from './define.ts'
 import type { Envelope } from './envelope.ts'
@@ -145,9 +146,9 @@ function lastLine(envelope: Envelope, number: string | undefined): string {
   return [facts, number ?? ''].filter((part) => part !== '').join(' · ')
 }
 
-/** Removes direction marks and broken characters from plain text. */
+/** Inert plain text without direction marks and broken characters. */
 function readable(text: string, max = Number.POSITIVE_INFINITY): string {
-  const whole = withoutDirections(text.toWellFormed())
+  const whole = inertText(withoutDirections(text.toWellFormed()))
   return (Number.isFinite(max) ? cutText(whole, max) : whole).trim() || NOTHING
 }
 

@@ -4,6 +4,7 @@ import { withoutDirections } from '#src/i18n/isolates.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
 import { cardOf } from './card.ts'
 import {
   type Channel,
@@ -33,8 +34,8 @@ import { hasEnded, isOpenLink, shownLabel, TEST_GLYPH } from './wording.ts'
  * Alerts of a PagerDuty service, by the Events API v2. An outage triggers one PagerDuty alert, however many
  * alerts it has at this service. An acknowledgement at this service acknowledges the PagerDuty alert; the
  * recovery of all alerts or the deletion of the watch resolves it. All these events share a dedup key. A
- * raised severity triggers another PagerDuty alert, because PagerDuty does not notify again of an alert
- * that is triggered twice.
+ * raised severity resolves the PagerDuty alert and triggers it again under the same key, because PagerDuty does
+ * not notify again of an alert that is triggered twice while it is open.
  *
  * @see PagerDuty developer documentation, "Send an Alert Event", "Events API v2 Overview"
  */
@@ -92,7 +93,6 @@ export const pagerduty = {
 
 function createPagerDuty(deps: HookDeps): Channel<unknown> {
   const pace = createRateLimiter({ allMs: 0, keyMs: KEY_MS, now: () => performance.now() })
-
   async function enqueue(
     { url }: HookDestination,
     envelope: Envelope,
@@ -133,15 +133,17 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
     send: async (destination, envelope, context) => {
       const { kind = 'alert' } = envelope
       if (!SENT_KINDS.includes(kind)) throw new Error(`PagerDuty is not notified of a ${kind}`)
-      const action = actionOf(envelope)
+      const actions = actionsOf(envelope)
       let receipt: Receipt = {}
-      for (const key of keysOf(envelope, context.answersMessageId)) {
-        receipt = await enqueue(destination, envelope, { key, action }, context)
+      for (const key of keysOf(envelope, context.answeredMessageIds)) {
+        for (const action of actions) {
+          receipt = await enqueue(destination, envelope, { key, action }, context)
+        }
       }
       return receipt
     },
     edit: async (destination, messageId, envelope, state, context) => {
-      const action = actionIn(state) ?? (context.isLonger ? 'trigger' : undefined)
+      const action = actionIn(envelope, state) ?? (context.isLonger ? 'trigger' : undefined)
       if (action !== undefined) {
         await enqueue(destination, envelope, { key: messageId, action }, context)
       }
@@ -155,8 +157,23 @@ function actionOf({ message }: Envelope): Action {
   return message.isRecovery ? 'resolve' : 'trigger'
 }
 
-/** The event for a state; undefined if PagerDuty has no such event, as for a mute. */
-function actionIn(state: MessageState): Action | undefined {
+/** The events of a new message, in order. */
+function actionsOf(envelope: Envelope): readonly Action[] {
+  const action = actionOf(envelope)
+  return isRaised(envelope) ? ['resolve', action] : [action]
+}
+
+/** Whether a message says that the severity of alerts that were sent before has risen. */
+function isRaised({ kind, of }: Envelope): boolean {
+  return kind === 'raised' || of === 'raised'
+}
+
+/**
+ * The event for a state; undefined if PagerDuty has no such event, as for a mute. The recovery of a raised alert
+ * resolves nothing, because its key is that of the first message, whose outage may have other open alerts.
+ */
+function actionIn(envelope: Envelope, state: MessageState): Action | undefined {
+  if (isRaised(envelope) && state.recoveredAt !== undefined) return undefined
   if (hasEnded(state)) return 'resolve'
   return state.acknowledged === undefined ? undefined : 'acknowledge'
 }
@@ -224,25 +241,26 @@ function detailsOf(body: string, fields: readonly MessageField[]): Record<string
   return { ...Object.fromEntries(values.toReversed()), text: plain(body, TEXT_MAX) }
 }
 
+/** A text of an event, which PagerDuty shows with links where it finds any. */
 function plain(text: string, max: number): string {
-  return cutText(text.toWellFormed(), max).trim() || '\u2013'
+  return cutText(inertText(text.toWellFormed()), max).trim() || '\u2013'
 }
 
 /**
  * Dedup keys of a new message. The key of an outage contains the number of its first alert at this service;
- * the key of a test contains its id. A recovery has the key of the outage that it ends.
+ * the key of a test contains its id. A raised severity and a recovery have the keys of the outages that they are about.
  *
- * @param answered key of the outage that a recovery ends; unknown for alerts of earlier releases
+ * @param answered keys of these outages, as far as this destination was told of them
  */
-function keysOf(envelope: Envelope, answered?: string): readonly string[] {
+function keysOf(envelope: Envelope, answered: readonly string[] = []): readonly string[] {
   const { deliveryId, answers, answersEach, message, items = [] } = envelope
   const host = URL.parse(message.link)?.host ?? 'watchdog'
   const keyOfAlert = (id: number) => `${host}/alerts/${id}`
-  if (!message.isRecovery) {
+  if (!message.isRecovery && !isRaised(envelope)) {
     const ids = [message, ...items].flatMap(({ alertId }) => alertId ?? [])
     return [ids.length === 0 ? `${host}/tests/${deliveryId}` : keyOfAlert(Math.min(...ids))]
   }
-  if (answered !== undefined) return [answered]
+  if (answered.length > 0) return answered
   const ids = answersEach ?? [answers ?? message.alertId ?? 0]
   return ids.map(keyOfAlert)
 }

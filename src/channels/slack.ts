@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { cutText, graphemesOf } from '#src/kernel/cut-text.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { CARD_FIELDS_MAX, type Card, cardOf } from './card.ts'
 import type { CardItem } from './card-items.ts'
@@ -53,6 +54,7 @@ const Destination = z.strictObject({ url: z.string() })
 /** Slack channels; sent messages cannot be changed. */
 export const slack = {
   ...USUAL_TRAITS,
+  canAcknowledge: false,
   preview: { form: RequestBodyPreview, write: (envelope) => ({ body: slackBody(envelope) }) },
   create: createSlack,
 } as const satisfies ChannelDefinition<RequestBodyPreview, HookDeps>
@@ -105,8 +107,8 @@ export function slackBody(envelope: Envelope, now?: Date): string {
       ...(card.lines.length === 0
         ? []
         : [{ type: 'context', elements: [plain(card.lines.join('\n'), TEXT_MAX)] }]),
-      ...itemBlocks(card, envelope.locale),
       ...(card.body.trim() === '' ? [] : [{ type: 'section', text: plain(card.body, TEXT_MAX) }]),
+      ...itemBlocks(card, envelope.locale),
       ...(fields.length === 0 ? [] : [{ type: 'section', fields: fields.map(fieldText) }]),
       ...lastBlocks(card, envelope),
     ],
@@ -130,7 +132,7 @@ function itemBlocks(card: Card, locale: Locale) {
 }
 
 function itemText({ message, glyph, time, text, fields }: CardItem, locale: Locale): string {
-  const title = fitted(text, ITEM_MAX)
+  const title = fitted(withoutMarkup(text), ITEM_MAX)
   const shown = isOpenLink(message.link) ? link(message.link, title) : title
   const firstPart = [...(time === undefined ? [] : [escaped(time)]), glyph, shown].join(' ')
   return [firstPart, ...itemFacts({ locale }, fields, BLOCK_FACTS)].join(' · ')
@@ -140,7 +142,9 @@ function fieldText({ label, value, href }: MessageField) {
   const text = withoutDirections(value)
   const isLink = href !== undefined && isOpenLink(href) && href.length < FIELD_MAX
   return isLink
-    ? markup(`${fitted(label, 200)}\n${link(href, fitted(text, FIELD_MAX) || EMPTY_TEXT)}`)
+    ? markup(
+        `${fitted(withoutMarkup(label), 200)}\n${link(href, fitted(withoutMarkup(text), FIELD_MAX) || EMPTY_TEXT)}`,
+      )
     : plain(`${cutText(label, 200)}\n${text}`, FIELD_MAX)
 }
 
@@ -176,7 +180,24 @@ function link(url: string, labelEscaped: string): string {
 
 /** @see Slack developer documentation, "Escaping text" */
 function escaped(text: string): string {
-  return pieces(text).join('')
+  return pieces(withoutMarkup(text)).join('')
+}
+
+/** Characters that look like those of Slack's markup, which cannot be escaped. */
+const LOOKALIKES: Readonly<Record<string, string>> = {
+  '*': '\u2217',
+  '~': '\u223c',
+  '`': '\u02cb',
+  _: '\uff3f',
+  // It separates the address of a link from its text.
+  '|': '\u2223',
+}
+
+/** A text without markup and names of emoji. An underscore inside a word is no markup. */
+function withoutMarkup(text: string): string {
+  return text
+    .replace(/[*~`|]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, (mark) => LOOKALIKES[mark] ?? mark)
+    .replace(/:(?=[a-z][\w+-]*:)/gi, ':\u2060')
 }
 
 function fitted(text: string, max: number): string {
@@ -186,7 +207,7 @@ function fitted(text: string, max: number): string {
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 function pieces(text: string): string[] {
-  return [...graphemesOf(text.toWellFormed())].map((piece) =>
+  return [...graphemesOf(inertText(text.toWellFormed()))].map((piece) =>
     piece.replace(/[&<>]/g, (character) => ENTITIES[character] ?? character),
   )
 }

@@ -239,7 +239,7 @@ describe('an alert', () => {
   test('gives the link as text where it cannot be on a button', () => {
     const message = { link: 'http://localhost:8080/a/x' }
     const { html, rows } = alertView(envelopeOf({ message }))
-    expect(html.endsWith('Details\nhttp://localhost:8080/a/x')).toBe(true)
+    expect(html.endsWith('Details\n<code>http://localhost:8080/a/x</code>')).toBe(true)
     expect(JSON.stringify(rows)).not.toContain('localhost')
     expect(JSON.stringify(rows)).toContain('alert.ack')
   })
@@ -603,7 +603,7 @@ describe('other messages', () => {
       }),
     )
     expect(view.html).toBe(
-      '<b>🎟️ 3 slots end on 20 Jan</b>\n\nWithout renewal Node A stops.\n\nLocal\nhttp://localhost/x',
+      '<b>🎟️ 3 slots end on 20 Jan</b>\n\nWithout renewal Node A stops.\n\nLocal\n<code>http://localhost/x</code>',
     )
     expect(buttons(view)).toEqual([['Renew 1:slots', 'Open https://watchdog.example.org/x']])
   })
@@ -658,7 +658,7 @@ describe('every view', () => {
           expect(shown.length).toBeLessThanOrEqual(TEXT_MAX)
           const isAlert = kind === 'alert' || kind === 'raised' || kind === 'reminder'
           if (isAlert && options.linksAsText) {
-            expect(shown).toContain('https://watchdog.example.org/a/abc123')
+            expect(view.html).toContain('<a href="https://watchdog.example.org/a/abc123">https:')
           }
         },
       ),

@@ -195,9 +195,14 @@ function takeLines(
   return [escapeHtml(translator(locale)('messages:takeElsewhere'))]
 }
 
+/** A page that opens as a link; any other, which Telegram refuses as one, can be copied. */
+function pageMarkup(url: string): string {
+  return isOpenLink(url) ? chatLink(url, url) : `<code>${escapeHtml(url)}</code>`
+}
+
 /** One link per line, so that adjacent text does not become part of it. */
 function linkLines({ links }: Card, { linksAsText = false }: AlertViewOptions): readonly string[] {
   return links
     .filter(({ url }) => linksAsText || !isOpenLink(url))
-    .map(({ label, url }) => `${escapeHtml(label)}\n${escapeHtml(url)}`)
+    .map(({ label, url }) => `${escapeHtml(label)}\n${pageMarkup(url)}`)
 }

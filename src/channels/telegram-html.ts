@@ -9,6 +9,7 @@ import {
   typed,
 } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
+import { inertMarkup } from '#src/kernel/inert-text.ts'
 import { TEXT_MAX } from '#src/telegram/limits.ts'
 import { plainOf } from '#src/telegram/text.ts'
 import type { Envelope, MessageField } from './envelope.ts'
@@ -50,7 +51,7 @@ export interface ChatParts {
 
 /**
  * Builds a message within the limit: removes lines from the end, then cuts quote and body. Heading and
- * links are kept.
+ * links are kept. Nothing but its links can be pressed.
  */
 export function chatText(parts: ChatParts): ChatText {
   const { linesHtml, body, quote } = parts
@@ -100,10 +101,12 @@ function compose(
     [...(isTight ? [] : [...shown, ...more]), ...linksHtml].join('\n'),
     quote === '' ? '' : `<blockquote>${quote}</blockquote>`,
   ]
-  const markup = blocks
-    .filter((block) => block !== '')
-    .join(BREAK)
-    .toWellFormed()
+  const markup = inertMarkup(
+    blocks
+      .filter((block) => block !== '')
+      .join(BREAK)
+      .toWellFormed(),
+  )
   return { html: markup, plain: plainOf(markup) }
 }
 

@@ -1,6 +1,7 @@
 import { type Api, InputFile } from 'grammy'
 import { z } from 'zod'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
 import { apiSignal } from '#src/telegram/api.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'
 import { finalFailureOf, verdictOf } from '#src/telegram/errors.ts'
@@ -136,7 +137,7 @@ async function replyWithPicture(
   { signal }: Pick<SendContext, 'signal'>,
 ): Promise<void> {
   const options = {
-    caption,
+    caption: inertText(caption),
     disable_notification: true,
     reply_parameters: { message_id: messageId },
     ...(topic !== undefined && { message_thread_id: topic }),

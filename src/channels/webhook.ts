@@ -104,6 +104,7 @@ interface Deps extends HookDeps {
 export const webhook = {
   ...USUAL_TRAITS,
   isProgrammatic: true,
+  canAcknowledge: false,
   groups: false,
   signingKey: (destination) => {
     const { secret, nextSecret, rotatedAt } = WebhookDestination.parse(destination)

@@ -102,13 +102,15 @@ function unreadable(cause: unknown): DeliveryError {
 
 async function sendOrChange(
   deps: Deps,
-  { channel: key, change, rows, wallet, answersMessageId }: SendTask,
+  { channel: key, change, rows, wallet, answeredMessageIds = [] }: SendTask,
   opened: DecryptedDestination,
   envelope: Envelope,
   { signal, isShort }: { readonly signal: AbortSignal; readonly isShort: boolean },
 ): Promise<AttemptResult> {
   const channel = deps.channels[key]
   const url = unsubscribeUrl(deps, opened)
+  const known = answeredMessageIds.filter((id) => id !== undefined)
+  const [answersMessageId] = answeredMessageIds.length === 1 ? known : []
   const context = {
     attempt: Math.max(1, ...rows.map(({ attempts }) => attempts)),
     now: deps.clock.now(),
@@ -117,6 +119,7 @@ async function sendOrChange(
     ...(opened.isReceiveOnly && { isReceiveOnly: true }),
     ...(isShort && { timeoutMs: SHORT_TIMEOUT_MS }),
     ...(answersMessageId !== undefined && { answersMessageId }),
+    ...(known.length > 0 && { answeredMessageIds: known }),
     ...(change?.isLonger && { isLonger: true }),
     ...(url !== undefined && { unsubscribeUrl: url }),
   }

@@ -204,14 +204,19 @@ function sendTask(
   const { recipientId } = plan
   const kind = plan.form === 'rollup' ? 'rollup' : 'group'
   const isMany = kind === 'rollup' || parts.length > 1
-  const names = new Set(
-    rows.map(
-      ({ envelope: { answers } }) => answers && situations.messageIdOf(recipientId, answers),
+  const answeredMessageIds = [
+    ...new Set(
+      rows.map(({ envelope: { answers } }) =>
+        answers === undefined ? undefined : situations.messageIdOf(recipientId, answers),
+      ),
     ),
-  )
-  const answersMessageId = names.size === 1 ? [...names][0] : undefined
+  ]
   const { message } = first.envelope
-  const repliesToList = 'ends' in plan && plan.ends !== undefined && Boolean(answersMessageId)
+  const repliesToList =
+    'ends' in plan &&
+    plan.ends !== undefined &&
+    answeredMessageIds.length === 1 &&
+    answeredMessageIds[0] !== undefined
   const envelope = isMany
     ? { ...groupEnvelope(kind, first.id, parts), ...(repliesToList && { repliesToList }) }
     : first.envelope
@@ -229,7 +234,7 @@ function sendTask(
         states: new Map(),
         ...pictureIn(envelope, rows),
       },
-      ...(answersMessageId && { answersMessageId }),
+      answeredMessageIds,
     },
   ]
 }

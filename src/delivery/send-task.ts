@@ -24,8 +24,8 @@ export interface SendTask {
   readonly stored?: StoredMessage
   /** The message to change; undefined for a new one. */
   readonly change?: MessageChange
-  /** Id, at the destination, of the message to which this message replies. */
-  readonly answersMessageId?: string
+  /** Ids, at the destination, of the messages to which this message replies; undefined for one that is not known. */
+  readonly answeredMessageIds?: readonly (string | undefined)[]
 }
 
 export interface StoredMessage {

@@ -5,6 +5,8 @@
  * @see Unicode Standard Annex 9
  */
 
+import { withoutJoiners } from '#src/kernel/inert-text.ts'
+
 const FIRST_STRONG_ISOLATE = '\u2068'
 const POP_DIRECTIONAL_ISOLATE = '\u2069'
 
@@ -26,10 +28,11 @@ export function withoutDirections(text: string): string {
   return text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
 }
 
-/** Moves isolates out of `<code>`, where a reader would copy them. */
+/** Moves isolates out of `<code>`, where a reader would copy them, and removes joiners there. */
 export function isolatesOutside(html: string): string {
   return html.replace(/<code\b[^>]*>.*?<\/code>/gs, (element) => {
-    const bare = withoutIsolates(element)
-    return bare === element ? element : isolate(bare)
+    const whole = withoutJoiners(element)
+    const bare = withoutIsolates(whole)
+    return bare === whole ? whole : isolate(bare)
   })
 }

@@ -1,5 +1,6 @@
 import { createInstance } from 'i18next'
 import type { ServedChain } from '#src/kernel/chains.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
 import { isLocale, LOCALES, type Locale } from '#src/kernel/locale.ts'
 import type bot from '../../locales/en/bot.json'
 import type errors from '../../locales/en/errors.json'
@@ -128,8 +129,8 @@ export function translate(locale: Locale, key: TextKey, values: TextValues = {})
 }
 
 /**
- * Returns the text of a key as HTML: values are escaped; tags of the text and of values marked with `html`
- * stay. Isolates are put outside of `<code>`, where they would be copied.
+ * Returns the text of a key as HTML: values are escaped and inert; tags of the text and of values marked with `html`
+ * stay. `<code>` has no isolates and no joiners, which would be copied.
  *
  * @throws Error when the key has no text or a placeholder no value
  */
@@ -176,13 +177,15 @@ function textOf(locale: Locale, key: TextKey, replace: HtmlValues, choice: HtmlV
   })
 }
 
-/** Escapes a value for a text that becomes HTML. */
+/** Escapes a value for a text that becomes HTML. Clients find nothing to link in it. */
 function escaped(value: HtmlValue): HtmlValue {
   if (typeof value === 'number') return value
-  if (typeof value === 'string') return html(escapeHtml(value))
+  if (typeof value === 'string') return html(escapeHtml(inertText(value)))
   if (value.kind === 'bare') return html(escapeHtml(value.text))
   if (value.kind === 'html') return value
-  return typeof value.content === 'string' ? typed(html(escapeHtml(value.content))) : value
+  return typeof value.content === 'string'
+    ? typed(html(escapeHtml(inertText(value.content))))
+    : value
 }
 
 /**

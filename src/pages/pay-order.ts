@@ -107,7 +107,7 @@ export function orderLines(t: Translate, topup: Topup, due: Topup): readonly Ord
           },
         ]),
     {
-      label: t('pages:pay.order.total'),
+      label: t(isWhole ? 'pages:pay.order.total' : 'pages:pay.order.rest'),
       value: roundedAmountText(t, due, due.amount),
       isTotal: true,
     },
@@ -116,7 +116,7 @@ export function orderLines(t: Translate, topup: Topup, due: Topup): readonly Ord
 
 /**
  * Remarks on the order: the price of one unit of the asset and until when it is valid, the renewal of the
- * ordered slots, and, if a whole order has the minimum size, a sentence about the minimum.
+ * ordered slots, and, if a whole order has the minimum size and leaves credits over, a sentence about the minimum.
  */
 export function orderRemarks(
   t: Translate,
@@ -124,6 +124,8 @@ export function orderRemarks(
   { isWhole, timezone }: { readonly isWhole: boolean; readonly timezone: string },
 ): readonly string[] {
   const { amount, asset, decimals, expiresAt, then } = topup
+  const leavesCredits =
+    then !== null && topup.credits > priceSlots(then.slots, then.periods).totalCredits
   const perUnit = topup.credits / 1000 / Number(formatUnits(amount, decimals))
   return [
     t('pages:pay.price', {
@@ -134,7 +136,7 @@ export function orderRemarks(
     ...(then === null
       ? []
       : [renewalText(t, { quantity: then.slots, periods: then.periods, renew: then.autoRenew })]),
-    ...(topup.credits > MIN_TOPUP_CREDITS || !isWhole ? [] : [minimumText(t)]),
+    ...(topup.credits > MIN_TOPUP_CREDITS || !isWhole || !leavesCredits ? [] : [minimumText(t)]),
   ]
 }
 

@@ -54,7 +54,7 @@ export function payView(app: App, t: Translate, page: PayPage) {
   const due = rest ?? topup
   const isOpen = isUnpaid && !isPaused
   return {
-    title: titleOf(t, topup),
+    title: titleOf(t, topup, { isUnpaid }),
     order: topup.status === 'credited' && rest === undefined ? [] : orderLines(t, topup, due),
     orderRemarks: isUnpaid
       ? orderRemarks(t, topup, { isWhole: due === topup, timezone: page.timezone })
@@ -102,7 +102,10 @@ export function payView(app: App, t: Translate, page: PayPage) {
   }
 }
 
-function titleOf(t: Translate, topup: Topup): string {
+/** @param page `isUnpaid`: whether the quote, or what is left of it, can be paid now */
+function titleOf(t: Translate, topup: Topup, page: { readonly isUnpaid: boolean }): string {
+  if (PAYABLE.includes(topup.status) && !page.isUnpaid) return t('pages:pay.title.expired')
+  if (topup.status === 'expired') return t('pages:pay.title.expired')
   if (ON_ITS_WAY.includes(topup.status)) return t('pages:pay.title.sent')
   if (topup.status !== 'credited') {
     return t('pages:pay.title', { amount: roundedAmountText(t, topup, topup.amount) })

@@ -109,10 +109,12 @@ function remarksOf(
   t: Translate,
   { slots, periods, autoRenew, topup }: AskedPurchase,
 ): readonly string[] {
+  const { totalCredits } = priceSlots(slots, periods)
+  const leavesCredits = topup !== undefined && topup.credits > totalCredits
   return [
     topup === undefined ? t('pages:connect.allow.fromCredits') : payText(t, topup),
     renewalText(t, { quantity: slots, periods, renew: autoRenew }),
-    ...(topup?.credits === MIN_TOPUP_CREDITS ? [minimumText(t)] : []),
+    ...(topup?.credits === MIN_TOPUP_CREDITS && leavesCredits ? [minimumText(t)] : []),
   ]
 }
 

@@ -2,7 +2,7 @@
 import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { highestSeverity } from '#src/watches/evaluate/severity.ts'
-import type { UnaddressedWatch, Watch } from '#src/watches/model.ts'
+import type { UnaddressedWatch, Watch, WatchWarning } from '#src/watches/model.ts'
 import { notifiedRecipients } from './rules.ts'
 import * as store from './store.ts'
 
@@ -19,6 +19,18 @@ export async function readNotified(
     const severity = highestSeverity(watch)
     const notifies =
       severity === undefined ? [] : notifiedRecipients(candidates, { ...watch, severity })
-    return { ...watch, notifies, warnings: notifies.length === 0 ? ['nobody_is_notified'] : [] }
+    return { ...watch, notifies, warnings: warningsOf(watch, notifies) }
   }
+}
+
+function warningsOf(
+  { escalateAfterMinutes, escalateTo }: UnaddressedWatch,
+  notifies: readonly number[],
+): WatchWarning[] {
+  const isEscalated = escalateAfterMinutes !== null && escalateTo.length > 0
+  const isHeard = isEscalated && escalateTo.every((id) => notifies.includes(id))
+  return [
+    ...(notifies.length === 0 ? (['nobody_is_notified'] as const) : []),
+    ...(isHeard ? (['escalation_is_heard_already'] as const) : []),
+  ]
 }

@@ -3,7 +3,6 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { apiSignal } from './api.ts'
 import { markupOf, type Rows, withoutLinks } from './buttons.ts'
 import { type EditVerdict, verdictOf } from './errors.ts'
-import { masksAsCode } from './text.ts'
 
 /** Content of a message, with and without markup. */
 export interface MessageContent {
@@ -116,7 +115,7 @@ async function callApi(
 ): Promise<number> {
   const { html, plain, rows: all, locale } = content({ linksAsText: buttons !== 'all' })
   const rows = buttons === 'all' ? all : buttons === 'no_links' ? withoutLinks(all) : []
-  const text = isPlain ? plain : masksAsCode(html)
+  const text = isPlain ? plain : html
   const common = {
     ...(!isPlain && { parse_mode: 'HTML' as const }),
     link_preview_options: { is_disabled: true },

@@ -111,8 +111,12 @@ export const SignalState = z
 export type SignalState = z.output<typeof SignalState>
 
 const WATCH_STATUSES = ['active', 'paused', 'suspended'] as const
-/** `nobody_is_notified`: `notifies` is empty, so that alerts of the watch are recorded and sent to nobody. */
-const WATCH_WARNINGS = ['nobody_is_notified'] as const
+/**
+ * `nobody_is_notified`: `notifies` is empty, so that alerts of the watch are recorded and sent to nobody.
+ * `escalation_is_heard_already`: all recipients of its escalation are in `notifies`, so that it tells nobody else.
+ */
+const WATCH_WARNINGS = ['nobody_is_notified', 'escalation_is_heard_already'] as const
+export type WatchWarning = (typeof WATCH_WARNINGS)[number]
 
 /** A watch as callers see it. */
 export const Watch = z

@@ -151,6 +151,72 @@ test('a critical alert a moment after a warning is an incident of its own, and b
   expect(actions()).toEqual(['resolve', 'resolve'])
 })
 
+const COMMIT = 'fsp.ftso-commit'
+const FDC = ['fsp.fdc-bitvote', 'fsp.fdc-signature']
+
+/** Whether at most one PagerDuty alert of each key is open, and the keys. */
+const keys = () => [...new Set(hooks.messages.map(({ id }) => id))]
+const openIncidents = () => hooks.messages.filter(({ action }) => action !== 'resolve')
+
+test('an alert whose severity rises keeps its key, notifies again, and is one open incident until its end', async () => {
+  hooks.clear()
+  const watch = await world.watch('Rising')
+  await world.record(watch, { event: COMMIT, severity: 'warning' })
+  await deliverLater()
+  await world.record(watch, { event: COMMIT, severity: 'critical' })
+  await deliverLater()
+  expect(keys()).toHaveLength(1)
+  expect(actions()).toEqual(['resolve', 'trigger'])
+  expect(hooks.messages[1]?.body).toMatchObject({ payload: { severity: 'critical' } })
+  await world.alice.request('POST', `/alerts/${await newest()}/acknowledge`)
+  await deliverLater()
+  expect(actions()).toEqual(['resolve', 'acknowledge'])
+  await world.record(watch, { event: `${COMMIT}.recovered` })
+  await deliverLater()
+  expect(openIncidents()).toEqual([])
+  expect(hooks.messages).toHaveLength(2)
+  expect(hooks.refused).toEqual([])
+  await world.alice.request('DELETE', `/watches/${watch}`)
+})
+
+test.each([
+  { name: 'all', raised: FDC },
+  { name: 'one', raised: FDC.slice(0, 1) },
+])('an outage of which $name of the alerts rise is one open incident until all are over', async ({
+  raised,
+}) => {
+  hooks.clear()
+  const watch = await world.watch('Rising votes')
+  const fire = (events: readonly string[], severity: 'warning' | 'critical') =>
+    world.record(watch, ...events.map((event) => ({ event, severity })))
+  await fire(FDC, 'warning')
+  await deliverLater()
+  await fire(raised, 'critical')
+  await deliverLater()
+  expect(keys()).toHaveLength(1)
+  expect(openIncidents()).toHaveLength(1)
+  await world.record(watch, { event: `${FDC[0]}.recovered` })
+  await deliverLater()
+  expect(openIncidents()).toHaveLength(1)
+  await world.record(watch, { event: `${FDC[1]}.recovered` })
+  await deliverLater()
+  expect(openIncidents()).toEqual([])
+  expect(actions()).toEqual(['resolve', 'resolve'])
+  await world.alice.request('DELETE', `/watches/${watch}`)
+})
+
+test('a raised alert is resolved when its watch is deleted', async () => {
+  hooks.clear()
+  const watch = await world.watch('Rising and gone')
+  await world.record(watch, { event: COMMIT, severity: 'warning' })
+  await deliverLater()
+  await world.record(watch, { event: COMMIT, severity: 'critical' })
+  await deliverLater()
+  await world.alice.request('DELETE', `/watches/${watch}`)
+  await deliverLater()
+  expect(openIncidents()).toEqual([])
+})
+
 test('alerts that an outage inhibits open no incidents', async () => {
   hooks.clear()
   const watch = await world.watch('Not in the policy')

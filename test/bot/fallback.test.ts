@@ -26,7 +26,9 @@ test('/cancel without an open question says that there is nothing to cancel', as
 test('a mailbox is offered as a recipient of alerts, and added with one press', async () => {
   const ann = await linked()
   await ann.say('Ops+alerts@example.org')
-  expect(ann.last().text).toMatch(/^Send alerts to \u2068Ops\+alerts@example\.org\u2069, too\?/)
+  expect(ann.last().text).toMatch(
+    /^Send alerts to \u2068Ops\+alerts@\u2060example\.\u2060org\u2069, too\?/,
+  )
   expect(ann.labels()[0]).toEqual(['Add as recipient'])
   await ann.press('Add as recipient')
   expect(ann.last().text).toContain('A confirmation e-mail was sent to')

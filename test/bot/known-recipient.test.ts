@@ -45,7 +45,7 @@ describe('an address that the wallet already has', () => {
     await add('E-mail', '  OPS@Example.org ')
     await add('E-mail', 'Ops, on call <ops@example.org>')
     expect(ann.last().text).toBe(
-      `✓ You already have this recipient: ${iso('ops@example.org')}.\n⚠️ Waiting for ${iso('ops@example.org')} to confirm.`,
+      `✓ You already have this recipient: ${iso('ops@\u2060example.\u2060org')}.\n⚠️ Waiting for ${iso('ops@\u2060example.\u2060org')} to confirm.`,
     )
     expect(await ofChannel('email')).toHaveLength(1)
     await ann.press(`⚠️ ${iso('ops@example.org')}`)
@@ -63,7 +63,9 @@ describe('an address that the wallet already has', () => {
   test('of a webhook is not added again, and another one of its host is', async () => {
     await add('Webhook', 'https://hooks.example.org/a')
     await add('Webhook', 'https://HOOKS.example.org/a')
-    expect(ann.last().text).toBe(`✓ You already have this recipient: ${iso('hooks.example.org')}.`)
+    expect(ann.last().text).toBe(
+      `✓ You already have this recipient: ${iso('hooks.\u2060example.\u2060org')}.`,
+    )
     await add('Webhook', 'https://hooks.example.org/b')
     expect(await ofChannel('webhook')).toHaveLength(2)
   })
@@ -75,7 +77,7 @@ describe('an address that the wallet already has', () => {
     await world.as('alice', changeDestination, { body })
     await add('Webhook', 'https://off.example.org/a')
     expect(ann.last().text).toBe(
-      `✓ You already have this recipient: ${iso('off.example.org')}.\n⚠️ Off since 12:00\u00a0UTC.`,
+      `✓ You already have this recipient: ${iso('off.\u2060example.\u2060org')}.\n⚠️ Off since 12:00\u00a0UTC.`,
     )
   })
 

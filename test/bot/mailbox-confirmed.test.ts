@@ -5,6 +5,7 @@ import { type Inbox, startMailServer } from '#sandbox/inbox.ts'
 import type { BotWork } from '#src/jobs/define.ts'
 import { followUpMessages } from '#src/jobs/follow-up-messages.ts'
 import { type RunningJobs, startJobs } from '#src/jobs/runner.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
@@ -75,7 +76,7 @@ async function confirm(address: string) {
 const shown = (chat: TestChat, messageId: number) =>
   chat.all().find(({ id }) => id === messageId)?.text
 const confirmed = (address: string) =>
-  `✅ \u2068${address}\u2069 is confirmed. Alerts are sent to this recipient from now on.`
+  `✅ \u2068${inertText(address)}\u2069 is confirmed. Alerts are sent to this recipient from now on.`
 
 test('a chat is told of a confirmed mailbox by its commit, without any time passing', async () => {
   const ann = await world.linked('alice')
@@ -142,16 +143,16 @@ test('the test that a confirmation sends is not repeated by “Test” soon afte
   expect(await tests()).toBe(1)
   await ann.press('Test')
   expect(ann.last().text).toMatch(
-    /⏳ \u2068once@example\.org\u2069: a test was sent a moment ago; the next one is possible at \d\d:\d\d:\d\d/,
+    /⏳ \u2068once@\u2060example\.\u2060org\u2069: a test was sent a moment ago; the next one is possible at \d\d:\d\d:\d\d/,
   )
   expect(await tests()).toBe(1)
   world.clock.advance(60)
   await ann.press('Test')
-  expect(ann.last().text).toContain('⏳ \u2068once@example.org\u2069: on its way')
+  expect(ann.last().text).toContain('⏳ \u2068once@\u2060example.\u2060org\u2069: on its way')
   await ann.press('Test')
   expect(ann.last().text).toContain('a test was sent a moment ago')
   expect((await ann.press('Test')).text).toMatch(
-    /^⏳ \u2068once@example\.org\u2069: a test was sent a moment ago; the next one is possible at \d\d:\d\d:\d\d\sUTC$/,
+    /^⏳ \u2068once@\u2060example\.\u2060org\u2069: a test was sent a moment ago; the next one is possible at \d\d:\d\d:\d\d\sUTC$/,
   )
   expect(await tests()).toBe(2)
 })

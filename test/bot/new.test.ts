@@ -482,10 +482,10 @@ describe('a form', () => {
   test('stays open when an unknown command is sent', async () => {
     await ann.say('/new price')
     const form = ann.last().id
-    for (const text of ['/ flr', '/flr', '/']) {
+    for (const [text, shown = text] of [['/ flr'], ['/flr', '/\u2060flr'], ['/']] as const) {
       await ann.say(text)
       expect(ann.last().id).toBe(form)
-      expect(ann.last().text).toContain(`⚠️ “${iso(text)}” is not a command. See /help.`)
+      expect(ann.last().text).toContain(`⚠️ “${iso(shown)}” is not a command. See /help.`)
       expect(ann.last().text).toContain('Which price?')
     }
     await ann.say('flr')

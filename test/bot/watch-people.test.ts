@@ -5,6 +5,7 @@ import { configureChannel } from '#src/operations/channels.ts'
 import {
   createRecipient,
   deleteRecipient,
+  listRecipients,
   testRecipient,
   updateRecipient,
 } from '#src/operations/recipients.ts'
@@ -118,7 +119,9 @@ describe('the recipients of a watch', () => {
     const bo = await world.linked('bob')
     const own = await world.addWatch('bob', { label: 'Own' })
     await bo.say(`/watches ${own}`)
-    expect(bo.last().text).toMatch(/Notifies: \u2068this chat\u2069 and \u2068127\.0\.0\.1/)
+    expect(bo.last().text).toMatch(
+      /Notifies: \u2068this chat\u2069 and \u2068127\.\u20600\.\u20600\.\u20601/,
+    )
   })
 
   test('are eight a page', async () => {
@@ -343,6 +346,14 @@ describe('a test', () => {
 test('a watch escalates after a time to chosen recipients, set with three presses', async () => {
   const params = { id: String(id) }
   const read = () => world.as('alice', getWatch, { params })
+  await world.as('alice', createRecipient, {
+    body: {
+      name: 'Second',
+      channel: 'webhook',
+      url: 'https://hooks.example.org/Second',
+      default: false,
+    },
+  })
   await ann.say(`/watches ${id}`)
   await ann.press('Recipients')
   await ann.press('Escalation: off')
@@ -365,4 +376,50 @@ test('a watch escalates after a time to chosen recipients, set with three presse
   await ann.press('Escalation: 15 min')
   await ann.press('Off')
   expect(await read()).toMatchObject({ escalateAfterMinutes: null })
+})
+
+test('an escalation offers who is not told at once, and those that cannot acknowledge last', async () => {
+  const params = { id: String(id) }
+  const read = () => world.as('alice', getWatch, { params })
+  await world.as('alice', createRecipient, {
+    body: {
+      name: 'Third',
+      channel: 'webhook',
+      url: 'https://hooks.example.org/Third',
+      default: false,
+    },
+  })
+  const { data } = await world.as('alice', listRecipients, { query: { limit: '250' } })
+  const escalated = () =>
+    ann
+      .labels()
+      .flat()
+      .filter((label) => /^[○✓] /.test(label) && !/(Off|min|h)$/.test(label))
+  const open = async () => {
+    await ann.say(`/watches ${id}`)
+    await ann.press('Recipients')
+    await ann.press(
+      ann
+        .labels()
+        .flat()
+        .find((label) => label.startsWith('Escalation')) ?? '',
+    )
+  }
+  const all = data.map((recipient) => recipient.id)
+  await world.as('alice', updateWatch, { params, body: { recipientIds: all, escalateTo: [] } })
+  await open()
+  expect(ann.last().text).toContain('Everybody hears at once.')
+  expect(escalated()).toEqual([])
+  const later = ann
+    .labels()
+    .flat()
+    .find((label) => label.startsWith('Later: '))
+  await ann.press(later ?? '')
+  const { escalateTo, notifies, recipientIds, escalateAfterMinutes } = await read()
+  expect(escalateAfterMinutes).toBe(15)
+  expect(escalateTo).toHaveLength(1)
+  expect(notifies).not.toContain(escalateTo[0])
+  expect(recipientIds).toEqual(all.filter((other) => other !== escalateTo[0]))
+  expect(escalated()).toHaveLength(1)
+  expect(escalated()[0]).toMatch(/^✓ /)
 })

@@ -84,7 +84,7 @@ describe('in Discord', () => {
       allowed_mentions: { parse: [] },
       embeds: [
         {
-          title: '🔴 \u2068@everyone \\<@1\\>\u2069: Balance changed: -12,500 FLR',
+          title: '🔴 \u2068@\u2060everyone \\<@\u20601\\>\u2069: Balance changed: -12,500 FLR',
           url: 'https://watchdog.example.org/a/abc123',
           color: 0xd93025,
           description: expect.stringMatching(
@@ -180,7 +180,7 @@ describe('in Slack', () => {
   test('an alert has the same text as on other channels, without mentions', async () => {
     await send(world, { severity: 'critical', watchLabel: '<!channel> & <@U1>' })
     const body = JSON.stringify(bodyOf(world))
-    expect(body).toContain('&lt;!channel&gt; &amp; &lt;@U1&gt;')
+    expect(body).toContain('&lt;!channel&gt; &amp; &lt;@\u2060U1&gt;')
     expect(world.arrived().text).toMatch(/🔴 .*: Balance changed: -12,500 FLR/)
     expect(world.arrived().text).toContain('#4711')
     expect(body).toContain('<https://watchdog.example.org/a/abc123|Details>')
@@ -241,3 +241,22 @@ async function sendEnvelope(channel: Channel<unknown>, destination: unknown, env
 function bodyOf(world: HookWorld): unknown {
   return world.hooks.messages.at(-1)?.body
 }
+
+test.each([
+  discordWorld,
+  slackWorld,
+])('the sentence that explains a list is above it', async (start) => {
+  const world = await start()
+  try {
+    const items = [itemOf(1), itemOf(2)].map((item) => ({ ...item, event: 'fsp.ftso-commit' }))
+    const body = 'The rewards of these rounds are lost.'
+    const message = { ...items[0], body }
+    const kinds = { kind: 'summary', items, message } as const
+    await sendEnvelope(world.channel, world.destination(), envelopeOf(kinds))
+    const { text } = world.arrived()
+    expect(text.indexOf(body)).toBeGreaterThan(0)
+    expect(text.indexOf(body)).toBeLessThan(text.lastIndexOf('No commit in round 1'))
+  } finally {
+    await world.close()
+  }
+})

@@ -225,7 +225,11 @@ describe('PagerDuty', () => {
       ...{ kind: 'group', answersEach: [4711, 4712, 4713] },
       message: { alertId: 4714, event: 'credits.recovered' },
     })
-    await world.channel.send(destination, recovery, contextOf({ answersMessageId: KEY_OF_ALERT }))
+    await world.channel.send(
+      destination,
+      recovery,
+      contextOf({ answeredMessageIds: [KEY_OF_ALERT] }),
+    )
     expect(actions()).toEqual(['resolve'])
     expect(world.hooks.refused).toEqual([])
   })

@@ -147,3 +147,15 @@ describe('a recipient without `default` in its request', () => {
     expect(await isDefault(carol, webhook())).toBe(false)
   })
 })
+
+test('warns of an escalation that reaches nobody else', async () => {
+  const [first, second] = [await hook({ default: true }), await hook({ default: false })]
+  const change = async (body: object) => (await alice.request('PATCH', path, body)).body.warnings
+  const wait = { escalateAfterMinutes: 15 }
+  expect(await change({ recipientIds: [first], escalateTo: [first], ...wait })).toEqual([
+    'escalation_is_heard_already',
+  ])
+  expect(await change({ escalateTo: [first, second] })).toEqual([])
+  expect(await change({ escalateTo: [first], escalateAfterMinutes: null })).toEqual([])
+  expect(await change({ ...wait, escalateTo: [] })).toEqual([])
+})

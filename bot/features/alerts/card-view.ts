@@ -9,6 +9,7 @@ import type { DeliveryEntry } from '#src/delivery/model.ts'
 import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import { escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { canBeProven } from '#src/watches/events.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
@@ -119,7 +120,7 @@ export function deliveriesCard(
   const shown = alert.deliveries.filter(({ recipientId }) => canSeeDestination(rights, recipientId))
   const lines = [
     t.html('bot:deliveries.title', { number: id(`#${alert.id}`) }),
-    `${alertGlyph(alert)} ${escapeHtml(shownTitle(t, alert))}`,
+    `${alertGlyph(alert)} ${escapeHtml(inertText(shownTitle(t, alert)))}`,
     '',
     ...shown.slice(0, DELIVERIES_MAX).map((entry) => {
       const name = names.get(entry.recipientId) ?? t('bot:deliveries.gone')

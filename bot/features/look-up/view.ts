@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
-import { escapeHtml, type Html, html, type Translate, typed } from '#src/i18n/translate.ts'
+import { escapeHtml, type Html, type Translate, typed } from '#src/i18n/translate.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { accountFields, providerTexts } from '#src/pictures/look-up-text.ts'
 import type { Button } from '#src/telegram/buttons.ts'
@@ -56,12 +57,12 @@ function linesOf(t: Translate, answer: AddressAnswer): readonly string[] {
   switch (answer.kind) {
     case 'provider': {
       const { rounds, lines } = providerTexts(t, answer.view)
-      return [rounds, ...lines].map(escapeHtml)
+      return [rounds, ...lines].map((line) => escapeHtml(inertText(line)))
     }
     case 'account':
       return accountFields(t, answer).map(({ label, value, usd }) => {
         const shown = usd === undefined ? value : `${value} · ${usd}`
-        return t.html('messages:fieldLine', { label, value: html(escapeHtml(shown)) })
+        return t.html('messages:fieldLine', { label, value: shown })
       })
     case 'unavailable':
       return [`${WARNING} ${t.html('pages:home.answer.unavailable')}`]

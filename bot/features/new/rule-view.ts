@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { checkedKey, escapeHtml, type TextKey, type Translate, typed } from '#src/i18n/translate.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { RULE_PRESETS, type SettingField } from '#src/watches/form.ts'
@@ -117,7 +118,7 @@ function presetChoice(
       const value = settings[setting.field.key]
       return value === undefined ? [] : [textOfValue(setting, value)]
     })
-    return `<b>${t.html(`bot:button.preset.${name}`)}</b> · ${escapeHtml(parts.join(' · '))}`
+    return `<b>${t.html(`bot:button.preset.${name}`)}</b> · ${escapeHtml(inertText(parts.join(' · ')))}`
   })
   const choices = named.map(({ name, settings }) => {
     const isChosen = Object.entries(settings).every(

@@ -1,33 +1,55 @@
 import { packed } from '#src/actions/codec.ts'
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
+import type { Button } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { act, inRows, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
-import { allChoices, recipientLine, recipientName, type WalletRecipients } from './people-view.ts'
+import {
+  allChoices,
+  notifiedBy,
+  type RecipientChoice,
+  recipientLine,
+  recipientName,
+  type WalletRecipients,
+} from './people-view.ts'
 
+/** Wait in minutes of a recipient that hears later from now on. */
+export const LATER_MINUTES = 15
 /** Offered waits for an acknowledgement, in minutes; 0 for no escalation. */
 const WAITS = [0, 5, 15, 30, 60] as const
 /** Maximum number of recipients on the screen. Further ones can only be named through the API. */
 const RECIPIENTS_SHOWN_MAX = 8
 
 /**
- * Screen of a watch's escalation: the wait, and the further recipients of unacknowledged alerts.
+ * Screen of a watch's escalation: the wait, and the further recipients of unacknowledged alerts. It offers those that
+ * the watch does not tell at once; last, those where nobody can acknowledge. A chosen one can always be unticked. If
+ * the watch tells everybody at once, it offers to tell one of them later.
  */
 export function escalationScreen(reader: Reader, watch: Watch, people: WalletRecipients): View {
   const { t } = reader
   const { id, label, escalateAfterMinutes, escalateTo } = watch
-  const shown = allChoices(people).slice(0, RECIPIENTS_SHOWN_MAX)
   const isTicked = (recipient: number | undefined) =>
     recipient !== undefined && escalateTo.includes(recipient)
+  const told = notifiedBy(watch.recipientIds, people)
+  const isTold = (recipient: number | undefined) => told.some((choice) => choice.id === recipient)
+  const shown = allChoices(people)
+    .filter(({ id: recipient }) => isTicked(recipient) || !isTold(recipient))
+    .toSorted(acknowledgingFirst)
+    .slice(0, RECIPIENTS_SHOWN_MAX)
+  const later = shown.length === 0 ? laterOf(told) : undefined
   const isOn = escalateAfterMinutes !== null
   const lines = [
     t.html('bot:escalation.title', { label: typed(label) }),
     t.html('bot:escalation.help'),
     '',
     ...shown.map((choice) => recipientLine(reader, choice, isTicked(choice.id))),
-    isOn && escalateTo.length === 0 ? `⚠️ ${t.html('bot:escalation.none')}` : undefined,
+    shown.length === 0 ? t.html('bot:escalation.allAtOnce') : undefined,
+    shown.length > 0 && isOn && escalateTo.length === 0
+      ? `⚠️ ${t.html('bot:escalation.none')}`
+      : undefined,
   ]
   const waits = WAITS.map((minutes) => {
     const text =
@@ -48,6 +70,27 @@ export function escalationScreen(reader: Reader, watch: Watch, people: WalletRec
   return screen(lines, [
     ...inRows(waits, 3),
     ...inRows(toggles, 2),
+    later === undefined ? [] : [laterButton(reader, id, later)],
     [backToCard(watch), act(t('bot:button.recipients'), packed('watch.who', { id, page: 1 }))],
   ])
+}
+
+function acknowledgingFirst(a: RecipientChoice, b: RecipientChoice): number {
+  const rank = ({ channel }: RecipientChoice) => (CHANNELS[channel].canAcknowledge ? 0 : 1)
+  return rank(a) - rank(b)
+}
+
+/** Of several recipients that are told at once, one that can be told later: not this chat, and if possible one that can acknowledge. */
+function laterOf(told: readonly RecipientChoice[]): RecipientChoice | undefined {
+  if (told.length < 2) return undefined
+  const others = told.filter(({ id, isHere }) => id !== undefined && !isHere)
+  return others.findLast(({ channel }) => CHANNELS[channel].canAcknowledge) ?? others.at(-1)
+}
+
+function laterButton(reader: Reader, watch: number, choice: RecipientChoice): Button {
+  const { t } = reader
+  const label = labelWithName(recipientName(reader, choice), (name) =>
+    t('bot:button.escalateLater', { name: typed(name) }),
+  )
+  return act(label, packed('watch.escLater', { id: watch, recipient: choice.id ?? 0 }))
 }

@@ -4,7 +4,7 @@ import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
-import { escalationScreen } from './escalation-view.ts'
+import { escalationScreen, LATER_MINUTES } from './escalation-view.ts'
 import { peopleOf } from './load-people.ts'
 import { changeWatch, withManaged } from './managed-watch.ts'
 import { notifiedBy, RECIPIENTS_PER_PAGE, watchRecipients } from './people-view.ts'
@@ -86,6 +86,28 @@ onPress(composer, 'watch.escFlip', PRIVATE_ONLY, (ctx, { id, recipient }) =>
       ? before.filter((recipientId) => recipientId !== recipient)
       : [...before, recipient]
     const changes = { escalateTo: after.filter(exists) }
+    await changeWatch(ctx, { watch, link }, changes, (changed) =>
+      showEscalation(ctx, changed, link),
+    )
+  }),
+)
+
+onPress(composer, 'watch.escLater', PRIVATE_ONLY, (ctx, { id, recipient }) =>
+  withManaged(ctx, id, async (watch, link) => {
+    const people = await peopleOf(ctx, link)
+    const told = notifiedBy(watch.recipientIds, people).flatMap((choice) => choice.id ?? [])
+    const recipientIds = told.filter((recipientId) => recipientId !== recipient)
+    // Without another one the watch would tell its default recipients, of which this is one.
+    if (!told.includes(recipient) || recipientIds.length === 0) {
+      await ctx.answer(ctx.t('bot:error.gone'), { box: true })
+      await showEscalation(ctx, watch, link)
+      return
+    }
+    const changes = {
+      recipientIds,
+      escalateTo: [recipient],
+      escalateAfterMinutes: watch.escalateAfterMinutes ?? LATER_MINUTES,
+    }
     await changeWatch(ctx, { watch, link }, changes, (changed) =>
       showEscalation(ctx, changed, link),
     )

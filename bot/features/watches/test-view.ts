@@ -1,5 +1,6 @@
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { escapeHtml, typed } from '#src/i18n/translate.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
 import { plainOf } from '#src/telegram/text.ts'
 import type { Watch } from '#src/watches/model.ts'
 import {
@@ -143,5 +144,7 @@ function reasonOf(
   { statusCode, reason }: { readonly statusCode: number | null; readonly reason: string | null },
 ): string | undefined {
   const known = reason === null ? undefined : (knownReason(t, reason) ?? failureText(t, reason))
-  return known ?? statusCode?.toString() ?? (reason === null ? undefined : escapeHtml(reason))
+  return (
+    known ?? statusCode?.toString() ?? (reason === null ? undefined : escapeHtml(inertText(reason)))
+  )
 }

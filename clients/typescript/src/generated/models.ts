@@ -3251,8 +3251,8 @@ export interface Watch {
   updatedAt: string;
   /** Version number that increases with every change by the owner. */
   version: number;
-  /** nobody_is_notified: notifies is empty, so alerts are recorded but sent to no one. Add a recipient with default true, or name one in recipientIds. */
-  warnings: "nobody_is_notified"[];
+  /** nobody_is_notified: notifies is empty, so alerts are recorded but sent to no one. Add a recipient with default true, or name one in recipientIds. escalation_is_heard_already: everyone in escalateTo is in notifies, so the escalation reaches no one else. */
+  warnings: ("nobody_is_notified" | "escalation_is_heard_already")[];
 }
 
 export interface WatchChanges {
