@@ -450,6 +450,23 @@ describe('the recipients of a new watch', () => {
   })
 })
 
+describe('a threshold in another unit', () => {
+  test.each([
+    ['50 USD', '50\u00a0USD ≈ 2,500\u00a0FLR', 'Use 2,500\u00a0FLR', '2500'],
+    ['$1k', '1,000\u00a0USD ≈ 50,000\u00a0FLR', 'Use 50,000\u00a0FLR', '50000'],
+    ['5 %', '5% ≈ 500\u00a0FLR', 'Use 500\u00a0FLR', '500'],
+  ])('is refused, with a button for what it is worth: %s', async (text, line, button, value) => {
+    await ann.say('/new wallet')
+    await ann.say(BOB)
+    await ann.say(text)
+    expect(ann.last().text).toContain(`${iso(text)}” is not an amount in FLR. Send one,`)
+    expect(ann.last().text).toContain(line)
+    await ann.press(button)
+    await ann.press('Create')
+    expect(await watches()).toMatchObject([{ settings: { threshold: value } }])
+  })
+})
+
 describe('a form', () => {
   test('continues after a restart at every step', async () => {
     await ann.say('/new wallet')
