@@ -137,9 +137,9 @@ export const liveMessages = pgTable(
     kind: text('kind').notNull(),
     /** Wallet of the message's subject. */
     wallet: text('wallet').notNull(),
-    /** The top-up's handle. */
+    /** Subject: the handle of a top-up, or the id of an alert. */
     handle: text('handle'),
-    /** Stage of the top-up when it was last shown. */
+    /** Stage of the subject when it was last shown. */
     stage: text('stage'),
     /** Hash of the content that is shown; null if unknown. */
     shown: text('shown'),

@@ -1,10 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatDuration } from '#src/i18n/format.ts'
-import { LOCALES } from '#src/kernel/locale.ts'
-import { readDuration, readFeed, readNumber, readParameter, readTime } from './typed-input.ts'
+import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import {
+  type NumberUnit,
+  readDuration,
+  readFeed,
+  readNumber,
+  readParameter,
+  readTime,
+} from './typed-input.ts'
 
-const AMOUNT = { min: '0.000001', max: '1000000000000000', decimals: 18 }
+const AMOUNT = {
+  min: '0.000001',
+  max: '1000000000000000',
+  decimals: 18,
+  unit: { symbol: 'FLR' },
+}
 const WINDOW = { min: 60, max: 604_800 }
 
 describe('a number', () => {
@@ -35,9 +47,63 @@ describe('a number', () => {
   })
 
   test('with more decimals than its field takes is refused', () => {
-    expect(readNumber('0.5', { min: '0', max: '9', decimals: 0 }, 'en')).toEqual({
+    expect(readNumber('0.5', { min: '0', max: '9', decimals: 0, unit: 'rounds' }, 'en')).toEqual({
       ok: false,
       reason: 'too_many_decimals',
+    })
+  })
+})
+
+describe('the unit of a number', () => {
+  const field = (unit: NumberUnit) => ({ ...AMOUNT, unit })
+
+  test.each<[string, Locale, NumberUnit, string]>([
+    ['250 flr', 'en', { symbol: 'FLR' }, '250'],
+    ['FLR 250', 'en', { symbol: 'FLR' }, '250'],
+    ['5 k FLR', 'en', { symbol: 'FLR' }, '5000'],
+    ['5 usdt0', 'en', { symbol: 'USD₮0' }, '5'],
+    ['5', 'en', { symbol: undefined }, '5'],
+    ['5m', 'en', { symbol: 'FLR' }, '5000000'],
+    ['5 %', 'en', 'percent', '5'],
+    ['5 Prozent', 'de', 'percent', '5'],
+    ['٥٪', 'ar', 'percent', '5'],
+    ['百分之5', 'zh', 'percent', '5'],
+    ['15k', 'en', 'credits', '15000'],
+    ['15k credits', 'en', 'credits', '15000'],
+    ['1.5万点', 'zh', 'credits', '15000'],
+    ['১৫ হাজার ক্রেডিট', 'bn', 'credits', '15000'],
+    ['$20', 'en', 'credits', '20000'],
+    ['20 USD', 'en', 'credits', '20000'],
+    ['20,5 Dollar', 'de', 'credits', '20500'],
+    ['२० डॉलर', 'hi', 'credits', '20000'],
+    ['3 rounds', 'en', 'rounds', '3'],
+    ['5m', 'en', 'minutes', '5'],
+    ['2 hours', 'en', 'minutes', '120'],
+    ['90 s', 'en', 'minutes', '1.5'],
+  ])('is taken where it fits: %s', (text, locale, unit, value) => {
+    expect(readNumber(text, field(unit), locale)).toEqual({ ok: true, value })
+  })
+
+  test.each<[string, Locale, NumberUnit, string, string]>([
+    ['50 USD', 'en', { symbol: 'FLR' }, '50', 'USD'],
+    ['$50k', 'en', { symbol: 'FLR' }, '50000', '$'],
+    ['5%', 'en', { symbol: 'FLR' }, '5', '%'],
+    ['100 WFLR', 'en', { symbol: 'FLR' }, '100', 'WFLR'],
+    ['100 FLR', 'en', { symbol: 'WFLR' }, '100', 'FLR'],
+    ['5 min', 'en', { symbol: 'FLR' }, '5', 'min'],
+    ['100 FLR', 'en', { symbol: undefined }, '100', 'FLR'],
+    ['0.03 USD', 'en', 'percent', '0.03', 'USD'],
+    ['100 FLR', 'en', 'percent', '100', 'FLR'],
+    ['2 ساعات', 'ar', 'percent', '2', 'ساعات'],
+    ['500 FLR', 'en', 'credits', '500', 'FLR'],
+    ['20 €', 'de', 'credits', '20', '€'],
+    ['5 %', 'fr', 'rounds', '5', '%'],
+    ['5 轮', 'zh', 'minutes', '5', '轮'],
+  ])('is refused where it does not fit: %s', (text, locale, unit, value, other) => {
+    expect(readNumber(text, field(unit), locale)).toEqual({
+      ok: false,
+      reason: 'other_unit',
+      other: { value, unit: other },
     })
   })
 })
@@ -54,6 +120,10 @@ describe('a length of time', () => {
     ['2小时15分钟', 8100],
     ['٣ ساعات', 10_800],
     ['2 Std., 15 Min.', 8100],
+    ['90 s', 90],
+    ['120 Sekunden', 120],
+    ['١٢٠ ثانية', 120],
+    ['1 week', 604_800],
   ])('%s is %i seconds', (text, value) => {
     expect(readDuration(text, WINDOW, 'en')).toEqual({ ok: true, value })
   })
@@ -63,6 +133,9 @@ describe('a length of time', () => {
     ['soon', 'not_understood'],
     ['2h!', 'not_understood'],
     ['2 moons', 'not_understood'],
+    ['5%', 'not_understood'],
+    ['100 FLR', 'not_understood'],
+    ['5 rounds', 'not_understood'],
     ['0 h', 'too_small'],
     ['8 days', 'too_big'],
   ])('%s is refused as %s', (text, reason) => {
@@ -89,7 +162,10 @@ describe('a length of time', () => {
 })
 
 describe('a parameter', () => {
-  const rounds = { key: 'rounds', type: 'integer', default: 2, min: 1, max: 20 } as const
+  const bounds = { type: 'integer', default: 2, min: 1, max: 20 } as const
+  const rounds = { ...bounds, key: 'rounds', unit: 'rounds' } as const
+  const minutes = { ...bounds, key: 'minutes', unit: 'minutes', max: 1440 } as const
+  const coin = { ...bounds, key: 'minimumFlr', unit: 'coin', max: 100_000 } as const
   const chance = { key: 'p', type: 'number', default: 1e-7, min: 1e-15, max: 0.1 } as const
 
   test('of type integer takes whole numbers inside its bounds only', () => {
@@ -101,6 +177,16 @@ describe('a parameter', () => {
     expect(readParameter('1:5', rounds, 'en')).toMatchObject({ reason: 'not_understood' })
   })
 
+  test('of type integer takes its own unit only', () => {
+    expect(readParameter('3 Runden', rounds, 'de')).toEqual({ ok: true, value: 3 })
+    expect(readParameter('3 minutes', rounds, 'en')).toMatchObject({ reason: 'other_unit' })
+    expect(readParameter('2 h', minutes, 'en')).toEqual({ ok: true, value: 120 })
+    expect(readParameter('90 s', minutes, 'en')).toMatchObject({ reason: 'too_many_decimals' })
+    expect(readParameter('5%', minutes, 'en')).toMatchObject({ reason: 'other_unit' })
+    expect(readParameter('2k FLR', coin, 'en')).toEqual({ ok: true, value: 2000 })
+    expect(readParameter('20 USD', coin, 'en')).toMatchObject({ reason: 'other_unit' })
+  })
+
   test.each([
     '1e-7',
     '0.0000001',
@@ -110,6 +196,15 @@ describe('a parameter', () => {
     '0.00001 %',
   ])('of type number takes a small probability written as %s', (text) => {
     expect(readParameter(text, chance, 'en')).toEqual({ ok: true, value: 1e-7 })
+  })
+
+  test.each([
+    '0.0001 $',
+    '0.0001 FLR',
+    '$0.0001',
+    '5 min',
+  ])('of type number is no amount with a unit: %s', (text) => {
+    expect(readParameter(text, chance, 'en')).toMatchObject({ reason: 'not_understood' })
   })
 })
 

@@ -1,7 +1,10 @@
 /** Parses typed text into values. Pure. */
-import { parseUnits } from 'viem/utils'
+import { formatUnits, parseUnits } from 'viem/utils'
+import { USD_PER_1000_CREDITS_MICROS } from '#src/billing/price-list.ts'
 import { parseChance } from '#src/i18n/chance.ts'
-import { parseAmount } from '#src/i18n/parse.ts'
+import { parseAmount, parseQuantity, type Quantity } from '#src/i18n/parse.ts'
+import { UNIT_SECONDS, unitKindOf } from '#src/i18n/unit-words.ts'
+import { assetSymbol } from '#src/kernel/chains.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { DurationField, NumberField } from '#src/watches/form.ts'
 import type { Parameter } from '#src/watches/signal.ts'
@@ -9,8 +12,14 @@ import type { Parameter } from '#src/watches/signal.ts'
 /** A parsed value, or the reason why the text is invalid. */
 export type ParsedInput<Value> =
   | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly reason: InputProblem }
-export type InputProblem = 'not_understood' | 'too_small' | 'too_big' | 'too_many_decimals'
+  | { readonly ok: false; readonly reason: Exclude<InputProblem, 'other_unit'> }
+  | { readonly ok: false; readonly reason: 'other_unit'; readonly other: Quantity }
+export type InputProblem =
+  | 'not_understood'
+  | 'other_unit'
+  | 'too_small'
+  | 'too_big'
+  | 'too_many_decimals'
 
 /** Decimal places in comparisons: more than any value has. */
 const SCALE = 40
@@ -20,25 +29,75 @@ function compare(a: string, b: string): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }
 
-function refused(reason: InputProblem): { readonly ok: false; readonly reason: InputProblem } {
-  return { ok: false, reason }
+function refused<Reason extends Exclude<InputProblem, 'other_unit'>>(reason: Reason) {
+  return { ok: false, reason } as const
 }
 
-/** Parses a number for a setting into decimal text. */
-export function readNumber(
-  text: string,
-  field: Pick<NumberField, 'min' | 'max' | 'decimals'>,
-  locale: Locale,
-): ParsedInput<string> {
-  const value = parseAmount(text, locale)
-  if (value === undefined) return refused('not_understood')
+/** What a number counts: what `unit` says, or an asset by its symbol, undefined while that is unknown. */
+export type NumberUnit =
+  | 'percent'
+  | 'credits'
+  | 'rounds'
+  | 'minutes'
+  | { readonly symbol: string | undefined }
+
+/** A number that people type. */
+export interface TypedNumber extends Pick<NumberField, 'min' | 'max' | 'decimals'> {
+  readonly unit: NumberUnit
+}
+
+/** Parses a number into decimal text, in the unit of its field. A unit that the field does not take is refused. */
+export function readNumber(text: string, field: TypedNumber, locale: Locale): ParsedInput<string> {
+  const meanings = parseQuantity(text, locale)
+  const [value] = meanings.flatMap((quantity) => inUnit(quantity, field.unit) ?? [])
+  const other = meanings.at(-1)
+  if (other === undefined) return refused('not_understood')
+  if (value === undefined) return { ok: false, reason: 'other_unit', other }
   if (compare(value, field.min) < 0) return refused('too_small')
   if (compare(value, field.max) > 0) return refused('too_big')
   const decimals = value.split('.')[1]?.length ?? 0
   return decimals > field.decimals ? refused('too_many_decimals') : { ok: true, value }
 }
 
-/** Parses a duration into whole seconds: `90m`, `2 h`, `1 day 12 hours`, in the words of every language. */
+const CREDITS_PER_USD = 1_000_000_000 / USD_PER_1000_CREDITS_MICROS
+
+/** The value of a quantity in the unit of a field; undefined if that field does not take the quantity's unit. */
+function inUnit({ value, unit }: Quantity, own: NumberUnit): string | undefined {
+  if (unit === '') return value
+  const kind = unitKindOf(unit)
+  if (typeof own === 'object') {
+    return own.symbol !== undefined && isSymbol(unit, own.symbol) ? value : undefined
+  }
+  if (kind === own) return value
+  if (own === 'credits' && kind === 'usd') return scaled(value, CREDITS_PER_USD, 1)
+  if (own === 'minutes' && kind !== undefined && isTime(kind)) {
+    return scaled(value, UNIT_SECONDS[kind], UNIT_SECONDS.minutes)
+  }
+  return undefined
+}
+
+function isTime(kind: string): kind is keyof typeof UNIT_SECONDS {
+  return Object.hasOwn(UNIT_SECONDS, kind)
+}
+
+/** Whether a typed unit is the symbol of an asset. */
+export function isSymbol(unit: string, symbol: string): boolean {
+  return symbolKey(unit) === symbolKey(symbol)
+}
+
+/** A symbol as people type it: `USD₮0` is *usdt0*. */
+function symbolKey(symbol: string): string {
+  return symbol.normalize('NFKC').replaceAll('₮', 'T').toLowerCase()
+}
+
+function scaled(value: string, times: number, by: number): string {
+  return formatUnits((parseUnits(value, SCALE) * BigInt(times)) / BigInt(by), SCALE)
+}
+
+/**
+ * Parses a duration into whole seconds: `90m`, `2 h`, `1 day 12 hours`, in the words of every language. A number alone,
+ * or with a unit that is none of time, is not understood.
+ */
 export function readDuration(
   text: string,
   field: Pick<DurationField, 'min' | 'max'>,
@@ -51,9 +110,11 @@ export function readDuration(
   let seconds = 0
   for (const [, number = '', unit = ''] of parts) {
     const count = parseAmount(number, locale)
-    const each = SECONDS.get(unit.normalize('NFC').replace(/[.॰]$/, ''))
-    if (count === undefined || each === undefined) return refused('not_understood')
-    seconds += Math.round(Number(count) * each)
+    const kind = unitKindOf(unit)
+    if (count === undefined || kind === undefined || !isTime(kind)) {
+      return refused('not_understood')
+    }
+    seconds += Math.round(Number(count) * UNIT_SECONDS[kind])
   }
   if (seconds < field.min) return refused('too_small')
   return seconds > field.max ? refused('too_big') : { ok: true, value: seconds }
@@ -70,32 +131,32 @@ function withCounts(text: string): string {
     .replace(/(?<!\p{Nd}\s*)(دقيقة|ساعة|يوم)(?![\p{L}\p{M}])(?:\s+واحدة?)?/gu, '1 $1')
 }
 
-const UNITS: readonly (readonly [number, string])[] = [
-  [60, 'm min mins minute minutes minuten মিনিট 分 分钟 मि मिनट دقيقة دقائق د'],
-  [3600, 'h hr hrs hour hours std stunde stunden heure heures ঘণ্টা 时 小时 घं घंटा घंटे ساعة ساعات س'],
-  [86_400, 'd day days tag tage tg j jour jours দিন 天 日 दिन يوم يومًا يوما أيام ايام ي'],
-]
-const SECONDS: ReadonlyMap<string, number> = new Map(
-  UNITS.flatMap(([seconds, words]) =>
-    words.split(' ').map((word): [string, number] => [word.normalize('NFC'), seconds]),
-  ),
-)
+/** A parameter of a signal that people type. */
+export type TypedParameter = Exclude<Parameter, { readonly type: 'boolean' }>
 
 /** Parses a parameter of a signal: a whole number, or a probability. */
 export function readParameter(
   text: string,
-  parameter: Extract<Parameter, { readonly type: 'integer' | 'number' }>,
+  parameter: TypedParameter,
   locale: Locale,
 ): ParsedInput<number> {
-  const value = parameter.type === 'number' ? parseChance(text, locale) : parseAmount(text, locale)
-  if (value === undefined) return refused('not_understood')
-  const number = Number(value)
-  if (number < parameter.min) return refused('too_small')
-  if (number > parameter.max) return refused('too_big')
-  const isWhole = Number.isInteger(number)
-  return parameter.type === 'integer' && !isWhole
-    ? refused('too_many_decimals')
-    : { ok: true, value: number }
+  if (parameter.type === 'number') {
+    const chance = parseChance(text, locale)
+    if (chance === undefined) return refused('not_understood')
+    if (chance < parameter.min) return refused('too_small')
+    return chance > parameter.max ? refused('too_big') : { ok: true, value: chance }
+  }
+  const { min, max, unit } = parameter
+  const bounds = { min: String(min), max: String(max), decimals: 0 }
+  const read = readNumber(text, { ...bounds, unit: parameterUnit(unit) }, locale)
+  return read.ok ? { ok: true, value: Number(read.value) } : read
+}
+
+/** The unit of a whole parameter, in which people type it. */
+export function parameterUnit(
+  unit: Extract<Parameter, { readonly type: 'integer' }>['unit'],
+): NumberUnit {
+  return unit === 'coin' ? { symbol: assetSymbol('FLR', 'FLR') } : unit
 }
 
 /**

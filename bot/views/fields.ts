@@ -2,13 +2,27 @@
 
 import { formatUnits } from 'viem/utils'
 import { formatDecimal, formatDuration, formatNumber, formatPercent } from '#src/i18n/format.ts'
-import { checkedKey, hasText, type Translate, typed } from '#src/i18n/translate.ts'
+import type { Quantity } from '#src/i18n/parse.ts'
+import {
+  checkedKey,
+  hasText,
+  id,
+  type TextValue,
+  type Translate,
+  typed,
+} from '#src/i18n/translate.ts'
 import { cutText, graphemesOf } from '#src/kernel/cut-text.ts'
 import { type DisplayValues, SEVERITIES } from '#src/kernel/display-values.ts'
+import type { Rows } from '#src/telegram/buttons.ts'
 import type { NumberField, SettingField } from '#src/watches/form.ts'
 import { COOLDOWN_SECONDS_MAX } from '#src/watches/model.ts'
-import { type InputProblem, readDuration, readNumber } from '../core/typed-input.ts'
-import type { Reader } from './view.ts'
+import {
+  type InputProblem,
+  type NumberUnit,
+  readDuration,
+  readNumber,
+} from '../core/typed-input.ts'
+import { act, type Reader } from './view.ts'
 import { formOf } from './watch-facts.ts'
 
 /** A setting with its owner: a watch type, or every watch (`watch`). */
@@ -140,7 +154,7 @@ function sharesOf(
   if (shares === undefined || whole?.kind !== 'amount') return []
   const amount = Number(formatUnits(whole.units, whole.decimals))
   return shares.parts.flatMap((part) => {
-    const value = rounded(amount * part)
+    const value = roundedAmount(amount * part)
     if (Number(value) < Number(min) || value.length > VALUE_LENGTH_MAX) return []
     const share = formatPercent(part, reader.t.locale)
     const text = valueText(reader, owned, value, facts)
@@ -149,7 +163,7 @@ function sharesOf(
 }
 
 /** Rounds to three significant digits, as decimal text. */
-function rounded(amount: number): string {
+export function roundedAmount(amount: number): string {
   if (amount <= 0) return '0'
   const step = Math.floor(Math.log10(amount)) - 2
   const decimals = Math.max(0, -step)
@@ -160,7 +174,12 @@ function rounded(amount: number): string {
 /** A typed value as the setting's text, or the refusal: HTML. */
 export type ParsedSetting =
   | { readonly ok: true; readonly value: string }
-  | { readonly ok: false; readonly html: string }
+  | {
+      readonly ok: false
+      readonly html: string
+      /** The typed number, if only its unit is refused. */
+      readonly other?: Quantity
+    }
 
 /** Parses a typed number or duration. Choices are pressed, not typed. */
 export function readValue(
@@ -175,10 +194,15 @@ export function readValue(
   const read =
     field.kind === 'duration'
       ? readDuration(text, field, t.locale)
-      : readNumber(text, field, t.locale)
-  return read.ok
-    ? { ok: true, value: String(read.value) }
-    : { ok: false, html: problemText(reader, owned, read.reason, text, facts) }
+      : readNumber(text, { ...field, unit: unitOf(field, facts) }, t.locale)
+  if (read.ok) return { ok: true, value: String(read.value) }
+  const html = problemText(reader, owned, read.reason, text, facts)
+  return { ok: false, html, ...(read.reason === 'other_unit' && { other: read.other }) }
+}
+
+/** The unit in which people type a number. */
+function unitOf({ unit }: NumberField, facts: DisplayValues): NumberUnit {
+  return unit === 'asset' ? { symbol: symbolIn(facts) } : unit
 }
 
 function problemText(
@@ -199,6 +223,9 @@ function problemText(
       return field.kind === 'duration'
         ? t.html('bot:typed.notDuration', values)
         : t.html('bot:typed.notNumber', { ...values, example })
+    case 'other_unit':
+      if (field.kind === 'duration') throw new Error('a duration has no other unit')
+      return unitText(t, unitOf(field, facts), { ...values, example })
     case 'too_small':
       return t.html('bot:typed.tooSmall', values)
     case 'too_big':
@@ -209,6 +236,35 @@ function problemText(
     }
     default:
       return problem satisfies never
+  }
+}
+
+/**
+ * Says in which unit a number is typed.
+ * @param values `input`: the refused text. `example`: a value that is taken
+ */
+export function unitText(
+  t: Translate,
+  unit: NumberUnit,
+  values: Readonly<Record<'input' | 'min' | 'max' | 'example', TextValue>>,
+): string {
+  if (typeof unit === 'string') return t.html(`bot:typed.unit.${unit}`, values)
+  if (unit.symbol === undefined) return t.html('bot:typed.notNumber', values)
+  return t.html('bot:typed.unit.amount', { ...values, asset: id(unit.symbol) })
+}
+
+/**
+ * Offers what a number in another unit is worth: a line, and a button.
+ * @param press data of the button
+ */
+export function insteadOf(
+  t: Translate,
+  { before, after }: { readonly before: string; readonly after: string },
+  press: string,
+): { readonly html: string; readonly rows: Rows } {
+  return {
+    html: t.html('bot:value.share', { share: before, amount: after }),
+    rows: [[act(t('bot:button.useValue', { value: after }), press, 'primary')]],
   }
 }
 

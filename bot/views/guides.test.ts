@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { hasText, translator } from '#src/i18n/translate.ts'
 import { suggestedSettings } from '#src/watches/form.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
-import { readNumber } from '../core/typed-input.ts'
-import { findField, presetsOf, valueText } from './fields.ts'
+import { findField, presetsOf, readValue, valueText } from './fields.ts'
 
 /** Short names used in every form. */
 const RESERVED = ['tok', 'rec', 'sev', 'who', 'sig', 'lab', 'cool']
@@ -30,7 +29,9 @@ describe.each(REGISTRY)('the guide of $name', (type) => {
       expect(offered).toContain(String(setting.field.suggested))
       const { field } = setting
       if (field.kind !== 'decimal' && field.kind !== 'integer') continue
-      for (const value of offered) expect(readNumber(value, field, 'en').ok, value).toBe(true)
+      for (const value of offered) {
+        expect(readValue(reader, setting, value, {}).ok, value).toBe(true)
+      }
     }
   })
 

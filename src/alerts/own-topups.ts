@@ -16,7 +16,7 @@ const Outgoing = z.object({
   transactionHash: z.string().nullable(),
 })
 
-/** Sets `isTopUp` on candidates whose move pays a top-up of the watch's owner. */
+/** Sets `isTopUp` on candidates whose move pays a top-up of the watch's owner, and makes them info. */
 export async function markOwnTopups(
   tx: Db,
   candidates: readonly AlertCandidate[],
@@ -35,7 +35,7 @@ export async function markOwnTopups(
   if (ownCandidates.size === 0) return candidates
   return candidates.map((candidate) =>
     ownCandidates.has(candidate)
-      ? { ...candidate, data: { ...candidate.data, isTopUp: true } }
+      ? { ...candidate, severity: 'info', data: { ...candidate.data, isTopUp: true } }
       : candidate,
   )
 }

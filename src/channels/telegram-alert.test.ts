@@ -51,6 +51,20 @@ describe('an alert', () => {
     ])
   })
 
+  test.each([
+    'warning',
+    'info',
+  ] as const)('about money that left is acknowledged unless it paid the own top-up: %s', (severity) => {
+    const sent = { event: 'wallet-balance.moved', severity } as const
+    const view = alertView(envelopeOf({ data: { direction: 'outgoing' }, message: sent }))
+    const [first = []] = buttons(view)
+    expect(first).toEqual([
+      ...(severity === 'info' ? [] : ['Acknowledge 1:alert.ack:3mv']),
+      'Details https://watchdog.example.org/a/abc123',
+    ])
+    expect(view.rows).toHaveLength(severity === 'info' ? 1 : 4)
+  })
+
   test('keeps its page and its help where nobody may change anything', () => {
     expect(buttons(alertView(envelopeOf(commit), {}, { isReceiveOnly: true }))).toEqual([
       ['Details https://watchdog.example.org/a/abc123'],

@@ -14,7 +14,7 @@ import { type TextKey, translator } from '#src/i18n/translate.ts'
 import { type Button, layout, type Rows } from '#src/telegram/buttons.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
 import { groupHelp, openIn } from './group.ts'
-import { helpRef } from './transfer.ts'
+import { helpRef, isOwnPayment } from './transfer.ts'
 import { hasEnded, isOpenLink, worstOf } from './wording.ts'
 
 /** Buttons below a message of the chat channel. */
@@ -146,7 +146,9 @@ function alertButtons(envelope: Envelope, state: MessageState): Rows {
   const { event } = message
   const id = alertOf(envelope)
   if (id === null) return []
-  if (message.isRecovery || hasEnded(state)) return [details(message.link)]
+  if (message.isRecovery || hasEnded(state) || isOwnPayment(envelope)) {
+    return [details(message.link)]
+  }
   const acknowledge =
     state.acknowledged === undefined
       ? press('messages:button.acknowledge', packed('alert.ack', { id }))

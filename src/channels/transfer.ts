@@ -100,6 +100,14 @@ export function movedTitles(
   })
 }
 
+/**
+ * Whether a transfer pays the owner's own top-up. Other money that leaves is a warning; groups are not told that it
+ * paid for credits.
+ */
+export function isOwnPayment({ data, message }: Part): boolean {
+  return message.event === MOVED && data['direction'] === 'outgoing' && message.severity === 'info'
+}
+
 function titleFormOf(data: JsonObject): 'topUp' | 'received' | 'sentOwn' | undefined {
   if (data['isTopUp'] === true) return 'topUp'
   if (String(data['changeAmount']).startsWith('-')) {

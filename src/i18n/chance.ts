@@ -4,7 +4,9 @@
 import type { Locale } from '#src/kernel/locale.ts'
 import { inDecimals, numberFormat, withMinusSign } from './intl.ts'
 import { withoutIsolates } from './isolates.ts'
-import { parseAmount, simplified } from './parse.ts'
+import { zerosOf } from './multipliers.ts'
+import { parseAmount } from './parse.ts'
+import { simplified } from './simplified.ts'
 import { translate } from './translate.ts'
 
 /** Above it, odds say less than a percentage: *1 in 1.1* is *93%*. No setting has such a value. */
@@ -59,9 +61,10 @@ export function parseChance(text: string, locale: Locale): number | undefined {
     return power[3] === '' ? value : value / 100
   }
   if (/\p{L}/u.test(typed)) return undefined
-  const value = parseAmount(typed, locale)
+  const number = typed.replace(/ ?[%٪％]$/, '')
+  const value = parseAmount(number, locale)
   if (value === undefined) return undefined
-  return Number(/[%٪％]$/.test(typed) ? `${value}e-2` : value)
+  return Number(number === typed ? value : `${value}e-2`)
 }
 
 const LENGTH_MAX = 100
@@ -96,30 +99,8 @@ function readCount(text: string, languages: readonly [Locale, Locale]): number |
   // Nobody writes odds to the thousandth: three digits after a sign are thousands, as some other language writes them.
   const isGrouped = word === '' && GROUPED.test(number)
   const value = isGrouped ? number.replace(/\D/g, '') : parseAmount(number, languages[0])
-  const zeros = languages.map((language) => multipliers(language).get(word.replace(/\.$/, '')))
-  const times = word === '' ? 1 : zeros.find((found) => found !== undefined)
-  return value === undefined || times === undefined ? undefined : Number(value) * times
+  const zeros = word === '' ? 0 : zerosOf(word, languages)
+  return value === undefined || zeros === undefined ? undefined : Number(value) * 10 ** zeros
 }
 
 const GROUPED = /^[1-9]\d{0,2}(?:[.,٬' ]\d{3})+$/
-
-const POWERS = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
-const made = new Map<Locale, ReadonlyMap<string, number>>()
-
-/** The words of a language for thousands, millions and so on, in full and short, with their values. */
-function multipliers(locale: Locale): ReadonlyMap<string, number> {
-  const known = made.get(locale)
-  if (known !== undefined) return known
-  const words = new Map<string, number>()
-  for (const style of ['odds', 'shortOdds'] as const) {
-    for (const value of POWERS.flatMap((power) => [1, 2, 3].map((count) => count * 10 ** power))) {
-      const parts = numberFormat(locale, style).formatToParts(value)
-      const digits = parts.map(({ type, value: part }) => (type === 'integer' ? part : '')).join('')
-      const word = parts.find(({ type }) => type === 'compact')?.value
-      if (word === undefined || digits === '') continue
-      words.set(plain(word).replace(/\.$/, ''), value / Number(digits))
-    }
-  }
-  made.set(locale, words)
-  return words
-}

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
 import { formatDecimal } from './format.ts'
-import { parseAmount } from './parse.ts'
+import { parseAmount, parseQuantity } from './parse.ts'
 
 const decimals = fc
   .tuple(fc.bigInt(0n, 10n ** 18n), fc.integer({ min: 0, max: 9_999 }))
@@ -18,7 +18,8 @@ describe('a typed number', () => {
         fc.boolean(),
         (decimal, locale, isMinus) => {
           const value = isMinus && /[1-9]/.test(decimal) ? `-${decimal}` : decimal
-          expect(parseAmount(formatDecimal({ value, symbol: 'FLR' }, locale), locale)).toBe(value)
+          const shown = formatDecimal({ value, symbol: 'FLR' }, locale)
+          expect(parseQuantity(shown, locale)).toEqual([{ value, unit: 'FLR' }])
         },
       ),
     )
@@ -59,7 +60,7 @@ describe('a typed number', () => {
     ['1’250', 'de', '1250'],
     ['١٬٢٥٠٫٥', 'ar', '1250.5'],
     ['١٢٫٥', 'en', '12.5'],
-    ['۱۲٫۵٪', 'ar', '12.5'],
+    ['۱۲٫۵', 'ar', '12.5'],
     ['\u200f١٢\u200f', 'ar', '12'],
     ['１，２５０．５', 'zh', '1250.5'],
     ['.5', 'en', '0.5'],
@@ -75,35 +76,73 @@ describe('a typed number', () => {
   })
 
   test.each([
-    '5%',
-    '5 %',
-    '5٪',
-    '5％',
-    '5 FLR',
-    '5flr',
-    '5 USDT0',
-    '5 €',
-    '5点',
-    '5 ক্রেডিট',
-    '5 मिनट',
-    '5 min',
-  ])('may carry a unit: %s', (text) => {
-    expect(parseAmount(text, 'en')).toBe('5')
+    ['5%', '%'],
+    ['5 %', '%'],
+    ['5٪', '٪'],
+    ['5％', '％'],
+    ['5 per cent', 'per cent'],
+    ['5 FLR', 'FLR'],
+    ['FLR 5', 'FLR'],
+    ['5flr', 'flr'],
+    ['5 USDT0', 'USDT0'],
+    ['5 €', '€'],
+    ['$5', '$'],
+    ['US$ 5', 'US$'],
+    ['USD 5', 'USD'],
+    ['$5 USD', 'USD'],
+    ['5点', '点'],
+    ['百分之5', '百分之'],
+    ['5 ক্রেডিট', 'ক্রেডিট'],
+    ['5 मिनट', 'मिनट'],
+    ['5 دولار', 'دولار'],
+    ['5 min', 'min'],
+    ['5', ''],
+  ])('may have a unit: %s', (text, unit) => {
+    expect(LOCALES.map((locale) => parseQuantity(text, locale))).toEqual(
+      LOCALES.map(() => [{ value: '5', unit }]),
+    )
+    expect(parseAmount(text, 'en')).toBe(unit === '' ? '5' : undefined)
   })
 
   test.each([
-    '5k',
-    '5 million',
+    ['15k', 'en', '15000', ''],
+    ['1.5k', 'de', '1500', ''],
+    ['0.0005m', 'en', '500', ''],
+    ['-2k', 'en', '-2000', ''],
+    ['$20k', 'en', '20000', '$'],
+    ['20k$', 'en', '20000', '$'],
+    ['5 k FLR', 'en', '5000', 'FLR'],
+    ['5 million FLR', 'fr', '5000000', 'FLR'],
+    ['5 Mio. FLR', 'de', '5000000', 'FLR'],
+    ['1.25 Mrd', 'de', '1250000000', ''],
+    ['5 billion', 'en', '5000000000', ''],
+    ['5 Billionen', 'de', '5000000000000', ''],
+    ['5万', 'zh', '50000', ''],
+    ['1.5万点', 'zh', '15000', '点'],
+    ['2百万', 'zh', '2000000', ''],
+    ['৫ হাজার ক্রেডিট', 'bn', '5000', 'ক্রেডিট'],
+    ['२ लाख', 'hi', '200000', ''],
+    ['٥ ألف', 'ar', '5000', ''],
+    ['٣ ملايين FLR', 'ar', '3000000', 'FLR'],
+  ] as const)('may be multiplied by a word: %s', (text, locale, value, unit) => {
+    expect(parseQuantity(text, locale)).toContainEqual({ value, unit })
+  })
+
+  test('has the meaning of a unit first, and then that of a word that multiplies', () => {
+    expect(parseQuantity('5 m', 'en')).toEqual([
+      { value: '5', unit: 'm' },
+      { value: '5000000', unit: '' },
+    ])
+  })
+
+  test.each([
     '5e3',
-    '5 Mio',
-    '5万',
-    '5万点',
-    '5 लाख',
-    '5 হাজার',
-    '5 ألف',
-    '5 हज़ार',
-  ])('is refused with a multiplying word: %s', (text) => {
-    expect(LOCALES.map((locale) => parseAmount(text, locale))).toEqual(LOCALES.map(() => undefined))
+    '5 FLR per day',
+    '$5 EUR',
+    'about 5',
+    '5 million of them',
+  ])('has no unit that is none: %s', (text) => {
+    expect(LOCALES.map((locale) => parseQuantity(text, locale))).toEqual(LOCALES.map(() => []))
   })
 
   test.each([
@@ -134,13 +173,17 @@ describe('a typed number', () => {
   })
 
   test('is parsed to decimal text or refused, whatever was typed', () => {
-    const typing = fc.string({ unit: fc.constantFrom(..."0123456789.,-+ '%٫٬eEkxFLR१२", '\u200f') })
+    const typing = fc.string({
+      unit: fc.constantFrom(..."0123456789.,-+ '%٫٬eEkxFLR$१२万", '\u200f'),
+    })
     fc.assert(
       fc.property(
         fc.oneof(typing, fc.string({ unit: anyUnicodeCharacter })),
         fc.constantFrom(...LOCALES),
         (text, locale) => {
-          expect(parseAmount(text, locale) ?? '0').toMatch(/^-?(0|[1-9]\d*)(\.\d*[1-9])?$/)
+          for (const { value } of parseQuantity(text, locale)) {
+            expect(value).toMatch(/^-?(0|[1-9]\d*)(\.\d*[1-9])?$/)
+          }
         },
       ),
     )

@@ -1,6 +1,7 @@
 /** Operations without a route: the preview of a new watch, names of feeds. */
 import { z } from 'zod'
 import * as previews from '#src/watches/manage/preview.ts'
+import { WalletAsset } from '#src/watches/types/own-coin.ts'
 import { defineChatOperation } from './define.ts'
 
 /** The target of a new watch, and its current state. */
@@ -20,6 +21,16 @@ export const listFeeds = defineChatOperation({
   scope: 'none',
   output: z.object({ data: z.array(z.string()) }),
   handle: async ({ app }) => ({ data: await previews.listFeeds(app) }),
+})
+
+/** Price of an asset in US dollars, for which people type amounts; needs no sign-in. */
+export const readUsdPrice = defineChatOperation({
+  id: 'readUsdPrice',
+  scope: 'none',
+  rate: 'preview',
+  query: z.strictObject({ asset: WalletAsset }),
+  output: z.object({ usd: z.string().nullable() }),
+  handle: async ({ app, query }) => ({ usd: await previews.readUsdPriceNow(app, query.asset) }),
 })
 
 /** What a watch on a price feed would observe now; needs no sign-in. */

@@ -213,7 +213,8 @@ function parameterDefinition(
   parameter: Parameter,
 ): z.output<typeof ParameterDefinition> {
   const key = `${prefix}.${parameter.key}`
-  return { ...parameter, label: text(`${key}.label`), help: text(`${key}.help`) }
+  const { unit: _unit, ...shown } = { unit: undefined, ...parameter }
+  return { ...shown, label: text(`${key}.label`), help: text(`${key}.help`) }
 }
 
 function text(key: string): { key: string; def: string } {

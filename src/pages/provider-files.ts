@@ -32,6 +32,7 @@ const FILES = {
     drawShared(view, {
       rounds: PICTURE_ROUNDS[0],
       palette: 'dark',
+      timezone: 'UTC',
       name,
       locale: chosenLocale(request),
     }),
@@ -81,6 +82,7 @@ function optionsOf({ name }: FoundProvider, request: FastifyRequest) {
   return {
     rounds: rounds === String(many) ? many : few,
     palette: theme === 'light' ? 'light' : 'dark',
+    timezone: 'UTC',
     name,
     locale: chosenLocale(request),
   } as const

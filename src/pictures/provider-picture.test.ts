@@ -77,11 +77,18 @@ describe('the picture of a provider', () => {
     }
   })
 
+  test('has no time in a chat, whose message has one in the zone of the chat', () => {
+    const facts = view(20, () => 'ok')
+    expect(texts(drawProvider(facts, dark20))).toContain('Reward epoch 452 · Round 1519402')
+    const zoned = texts(drawProvider(facts, { ...dark20, timezone: 'Europe/Berlin' }))
+    expect(zoned).toContain('Reward epoch 452 · Round 1519402 · 15:05\u00a0UTC+1')
+  })
+
   test('names the provider, the reward epoch, the round and the time', () => {
     const written = texts(
       drawProvider(
         view(20, () => 'ok'),
-        dark20,
+        { ...dark20, timezone: 'UTC' },
       ),
     )
     expect(written).toContain('0x12ab…3412')

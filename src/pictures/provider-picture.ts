@@ -72,6 +72,8 @@ export interface PictureOptions {
   readonly rounds: PictureRounds
   readonly palette: Palette
   readonly locale: Locale
+  /** Zone of the time at the top; absent in chats, where the message has the time in the zone of the chat. */
+  readonly timezone?: string | undefined
   /** Name of the provider. If it is absent or cannot be drawn, the address is shown. */
   readonly name?: string | undefined
 }
@@ -80,7 +82,7 @@ export interface PictureOptions {
 export function drawProvider(view: ProviderView, options: PictureOptions): string {
   const { palette, locale } = options
   const colours = PALETTES[palette]
-  const words = pictureWords(view, locale)
+  const words = pictureWords(view, options)
   const isPage = palette === 'page'
   const box = isPage
     ? `${PADDING} ${GRID_BOX.top} ${WIDTH - 2 * PADDING} ${GRID_BOX.height}`

@@ -13,7 +13,7 @@ export interface PictureWords {
   /** Whether the picture is laid out from right to left. Time runs from left to right in every language. */
   readonly isRightToLeft: boolean
   readonly duties: Readonly<Record<DutyName, string>>
-  /** Reward epoch, round and time, as far as they are known. */
+  /** Reward epoch, round and time, as far as they are known and shown. */
   readonly about: readonly string[]
   readonly fastUpdates: { readonly label: string; readonly value: string }
   readonly weight: { readonly label: string; readonly value: string }
@@ -24,7 +24,11 @@ export interface PictureWords {
 /** Text for a value that is unknown. */
 const NONE = '–'
 
-export function pictureWords(view: ProviderView, locale: Locale): PictureWords {
+/** @param options `timezone`: zone of the time, which is left out without one */
+export function pictureWords(
+  view: ProviderView,
+  { locale, timezone }: { readonly locale: Locale; readonly timezone?: string | undefined },
+): PictureWords {
   const t = translator(locale)
   const { rewardEpoch, currentRound, rounds, asOf, fastUpdates, weight } = view
   const round = currentRound ?? rounds[0]?.id
@@ -41,7 +45,9 @@ export function pictureWords(view: ProviderView, locale: Locale): PictureWords {
         ? undefined
         : t('pages:provider.rewardEpoch', { epoch: id(rewardEpoch) }),
       round === undefined ? undefined : `${t('pages:alert.rounds.round')} ${round}`,
-      asOf === null ? undefined : formatTime(asOf, locale, 'UTC', { offset: true }),
+      asOf === null || timezone === undefined
+        ? undefined
+        : formatTime(asOf, locale, timezone, { offset: true }),
     ].filter((part) => part !== undefined),
     fastUpdates: {
       label: t('signals:provider-fsp.fast-updates.short'),

@@ -15,7 +15,8 @@ import { type ListedProvider, listEveryProvider } from './provider-list.ts'
 import { type NamedProvider, searchProviders } from './provider-names.ts'
 import { getProviderView, isKnownProvider, type ProviderView } from './provider-view.ts'
 import { undefinedIfUnavailable } from './unavailable.ts'
-import { type UnitPrice, usdCents } from './usd-value.ts'
+import { readUsdPrice } from './usd-price.ts'
+import { usdCents } from './usd-value.ts'
 
 /** The provider or account at an address. */
 export type AddressAnswer =
@@ -76,8 +77,6 @@ const ROUNDS = 100
 const COIN_DECIMALS = 18
 /** Maximum time for which a look-up waits for its turn and for the chain. */
 const ANSWER_MS = 4000
-/** Maximum time for which an answer waits for the price of the coin. */
-const PRICE_MS = 1500
 /** Limits of concurrent and of waiting look-ups. Each makes a few requests one after another. */
 const TURNS = { runningMax: 6, waitingMax: 60 } as const
 /** Time for which an answer is cached. */
@@ -155,7 +154,7 @@ async function answerOf(
   const [balanceWei, isContract, price] = await Promise.all([
     balanceOf(chain, address, block, signal),
     chain.isContract(address, signal),
-    coinPrice({ chain, facts }, block, signal),
+    readUsdPrice({ chain, facts }, 'FLR', block, signal),
   ])
   const isPriced = balanceWei !== null && price !== undefined
   return {
@@ -165,19 +164,6 @@ async function answerOf(
     usdCents: isPriced ? usdCents(balanceWei, COIN_DECIMALS, price) : null,
     isContract,
   }
-}
-
-/** Price of the chain's coin; undefined without a price, and where its feed does not answer soon. */
-async function coinPrice(
-  { chain, facts }: Pick<Deps, 'chain' | 'facts'>,
-  block: BlockRef,
-  signal: AbortSignal,
-): Promise<UnitPrice | undefined> {
-  const feed = facts.usdFeedOf('FLR')
-  if (feed === undefined) return undefined
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(PRICE_MS)])
-  const read = () => chain.feedPrices([feed], block, patience)
-  return (await undefinedIfUnavailable(read, patience))?.[0]
 }
 
 async function balanceOf(

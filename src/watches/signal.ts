@@ -40,16 +40,19 @@ export interface Evaluation<State> {
   readonly firings: readonly Firing[]
 }
 
+interface NumberParameter {
+  readonly key: string
+  readonly default: number
+  readonly min: number
+  readonly max: number
+  readonly step?: number
+}
+
 /** A parameter of a signal. Validation, catalogue and editor are derived from it. */
 export type Parameter =
-  | {
-      readonly key: string
-      readonly type: 'integer' | 'number'
-      readonly default: number
-      readonly min: number
-      readonly max: number
-      readonly step?: number
-    }
+  | (NumberParameter & { readonly type: 'integer'; readonly unit: 'rounds' | 'minutes' | 'coin' })
+  /** A probability. */
+  | (NumberParameter & { readonly type: 'number' })
   | { readonly key: string; readonly type: 'boolean'; readonly default: boolean }
 
 export type ParameterValues = Readonly<Record<string, number | boolean>>

@@ -51,7 +51,7 @@ test.each([
   await observe()
   const alert = await newest()
   expect(alert).toMatchObject({
-    severity: 'warning',
+    severity: 'info',
     data: { isTopUp: true, direction: 'outgoing' },
   })
   expect(alert?.rendered.title).toMatch(/^[\d,.]+\sW?FLR sent to top up your credits$/)

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { packed } from '#src/actions/codec.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
-import { listAlerts } from '#src/operations/alerts.ts'
+import { acknowledge, listAlerts } from '#src/operations/alerts.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { deleteWatch, getWatch } from '#src/operations/watches.ts'
-import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
+import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
+import { type BotWorld, botWorld, LIVE_CHECKS, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
-import { BOT_NAME } from '../support/harness.ts'
+import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
 const COMMIT = 'fsp.ftso-commit'
 const REVEAL = 'fsp.ftso-reveal'
@@ -506,5 +508,48 @@ describe('an alert in a group', () => {
     world.clock.advance(5)
     await alerts.fire(watch, { event: REVEAL })
     expect(labelsOf(group, id)).toEqual([['Alerts'], ['✓ What to do']])
+  })
+})
+
+describe('the card of an alert', () => {
+  const lookAgain = async () => {
+    world.clock.advance(20)
+    const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
+    await updateLiveMessages({ app: world.app, api, username: BOT_NAME, checks: LIVE_CHECKS })
+  }
+
+  test('follows the alert to its end, as the sent message does', async () => {
+    const ann = await linked('carol')
+    const id = await world.addWatch('carol', { label: 'Node' })
+    await alerted(ann, id, COMMIT)
+    const alert = await newest('carol')
+    await ann.say(`/alerts ${alert.id}`)
+    const card = ann.last().id
+    await ann.press('What to do')
+    const opened = message(ann, card).text
+    await lookAgain()
+    expect(message(ann, card).text).toBe(opened)
+    const params = { id: String(alert.id) }
+    await invoke(world.app, acknowledge, callerOf('carol'), { params })
+    await lookAgain()
+    expect(labelsOf(ann, card).flat()).toContain('Unacknowledge')
+    await alerts.fire(id, { event: `${COMMIT}.recovered` })
+    await lookAgain()
+    expect(message(ann, card).text).toMatch(/^🟢/)
+    expect(labelsOf(ann, card).flat()).not.toContain('Unacknowledge')
+  })
+
+  test('that shows another screen meanwhile follows it no more', async () => {
+    const ann = await linked('carol')
+    const id = await world.addWatch('carol', { label: 'Node' })
+    await alerted(ann, id, COMMIT)
+    const alert = await newest('carol')
+    await ann.say(`/alerts ${alert.id}`)
+    const card = ann.last().id
+    await ann.press('‹ Alerts')
+    const list = message(ann, card).text
+    await alerts.fire(id, { event: `${COMMIT}.recovered` })
+    await lookAgain()
+    expect(message(ann, card).text).toBe(list)
   })
 })

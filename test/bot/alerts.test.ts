@@ -68,7 +68,8 @@ describe('the history', () => {
     world.clock.advance(60)
     await alerts.notice(node, { event: REVEAL, severity: 'critical' })
     world.clock.advance(60)
-    await alerts.notice(treasury, { event: 'wallet-balance.moved', severity: 'info' })
+    const data = { direction: 'incoming' }
+    await alerts.notice(treasury, { event: 'wallet-balance.moved', severity: 'info', data })
     await bob.say('/alerts')
     const lines = linesOf(bob.last().text)
     expect(lines).toHaveLength(3)

@@ -21,13 +21,13 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const FORMAT = /Check that the page shows this code: (\d\d \d\d)/
+const FORMAT = /Check that the page shows this code:\n(\d\d\u00a0\d\d)\n/
 
 /** The code of the link and the digits to compare in the newest message. */
 function shown(ann: TestChat) {
   const [open] = ann.last().keyboard[0] ?? []
   const code = open?.url?.split('/connect/')[1] ?? ''
-  return { code, match: FORMAT.exec(ann.last().text)?.[1] ?? '' }
+  return { code, match: FORMAT.exec(ann.last().text)?.[1]?.replace('\u00a0', ' ') ?? '' }
 }
 
 /** Signs on the page, after which the chat is notified. */
@@ -103,16 +103,16 @@ describe('/connect', () => {
       'A newer code has replaced this code. Nothing was linked with this code.',
     )
     expect(old?.keyboard).toEqual([])
-    expect(ann.last().text).toMatch(/\d\d \d\d/)
+    expect(ann.last().text).toMatch(/\d\d\u00a0\d\d/)
     await ann.press('New code')
-    expect(ann.last().text).toMatch(/\d\d \d\d/)
+    expect(ann.last().text).toMatch(/\d\d\u00a0\d\d/)
     expect(ann.all().filter(({ text }) => text.includes('has replaced'))).toHaveLength(1)
   })
 
   test.each(LOCALES)('is shown in %s', async (locale) => {
     const ann = world.person(locale === 'zh' ? 'zh-hans' : locale)
     await ann.say('/connect')
-    expect(ann.last().text).toMatch(/\d\d \d\d/)
+    expect(ann.last().text).toMatch(/\d\d\u00a0\d\d/)
     expect(ann.last().text).not.toContain('{{')
   })
 
@@ -121,10 +121,10 @@ describe('/connect', () => {
     const connect = t('bot:connect.steps', { code: '12 34' }).split('\n')
     const allow = t('bot:connect.allowSteps', { code: '12 34', wallet: '0xabcd' }).split('\n')
     for (const steps of [connect, allow]) {
-      expect(steps).toHaveLength(4)
-      expect(steps[1]).toContain('12 34')
+      expect(steps).toHaveLength(5)
+      expect(steps[2]?.replace(/[\u200f\u2068\u2069]/g, '')).toBe('12 34')
     }
-    expect(allow.findIndex((step) => step.includes('0xabcd'))).toBe(2)
+    expect(allow.findIndex((step) => step.includes('0xabcd'))).toBe(3)
     expect(connect[0]).toBe(allow[0])
   })
 })

@@ -392,10 +392,17 @@ describe('a watch of a provider', () => {
     expect(ann.labels().flat()).not.toContain(iso('My wallet'))
     await ann.say(PEOPLE.alice.account.address)
     expect(ann.last().text).toContain('Signals: 13 of 22 on')
-    expect(ann.labels()[0]).toEqual(['✓ 13 usual signals'])
-    await ann.press('✓ 13 usual signals')
+    const rows = [['13 usual', 'All 22'], ['15 can be critical'], ['Choose…']]
+    const ticked = (wanted: string) =>
+      rows.map((row) => row.map((label) => (label === wanted ? `✓ ${label}` : label)))
+    expect(ann.labels().slice(0, 3)).toEqual(ticked('13 usual'))
+    await ann.press('✓ 13 usual')
     expect(world.telegram.lastCall('editMessageText')?.refused).toBeUndefined()
+    await ann.press('15 can be critical')
+    expect(ann.last().text).toContain('Signals: 15 of 22 on')
+    expect(ann.labels().slice(0, 3)).toEqual(ticked('15 can be critical'))
     await ann.press('All 22')
+    expect(ann.labels().slice(0, 3)).toEqual(ticked('All 22'))
     expect(ann.last().text).toContain('Signals: 22 of 22 on')
     await ann.press('Choose…')
     expect(ann.last().text).toContain('✓ Commit: ')
@@ -447,6 +454,24 @@ describe('the recipients of a new watch', () => {
     const [watch] = await watches()
     expect(watch?.recipientIds?.length).toBe(toggles.length - 1)
     await other.say('/stop')
+  })
+})
+
+describe('a threshold in another unit', () => {
+  test.each([
+    ['50 USD', '50\u00a0USD ≈ 2,500\u00a0FLR', 'Use 2,500\u00a0FLR', '2500'],
+    ['$1k', '1,000\u00a0USD ≈ 50,000\u00a0FLR', 'Use 50,000\u00a0FLR', '50000'],
+    ['5 %', '5% ≈ 500\u00a0FLR', 'Use 500\u00a0FLR', '500'],
+  ])('is refused, with a button for what it is worth: %s', async (text, line, button, value) => {
+    await devnet.contracts.setFeed('FLR/USD', 20_000n, 6)
+    await ann.say('/new wallet')
+    await ann.say(BOB)
+    await ann.say(text)
+    expect(ann.last().text).toContain(`${iso(text)}” is not an amount in FLR. Send one,`)
+    expect(ann.last().text).toContain(line)
+    await ann.press(button)
+    await ann.press('Create')
+    expect(await watches()).toMatchObject([{ settings: { threshold: value } }])
   })
 })
 

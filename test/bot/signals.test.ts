@@ -85,7 +85,7 @@ describe('the card of a provider', () => {
     await ann.press('Signals')
     await ann.press('All on')
     expect(ann.last().text).toContain('22 of 22 on')
-    await ann.press('Critical')
+    await ann.press('15 can be critical')
     expect(await signal('reveal-offence')).toMatchObject({ enabled: true })
     expect(await signal('tx-failed')).toMatchObject({ enabled: false })
     await ann.press('Default')

@@ -220,6 +220,51 @@ describe('/topup', () => {
   })
 })
 
+describe('an amount with a unit', () => {
+  test.each([
+    ['15k', 15_000],
+    ['$20', 20_000],
+    ['20 USD', 20_000],
+    ['12.5 dollars', 12_500],
+  ])('is worth its credits: %s', async (text, credits) => {
+    const ann = await chatIn()
+    await ann.say('/topup')
+    await ann.press('FLR')
+    await ann.say(text)
+    expect((await world.quoteOf('alice')).credits).toBe(credits)
+  })
+
+  test('is taken with the command, and a refused one is explained', async () => {
+    const ann = await chatIn()
+    await ann.say('/topup 20 USD')
+    expect(says(ann)).toContain('for 20,000 credits (20 USD)')
+    await ann.say('/topup 5 USD')
+    expect(says(ann)).toContain('The minimum is 10,000 credits (10 USD).')
+    await ann.say('/topup 20 €')
+    expect(says(ann)).toContain('“\u206820 €\u2069” is not a number of credits.')
+  })
+
+  test('in the chosen asset is refused, with a button for the credits that it pays for', async () => {
+    const ann = await chatIn()
+    await ann.say('/topup')
+    await ann.press('FLR')
+    await ann.say('1,000 FLR')
+    expect(says(ann)).toContain('“\u20681,000 FLR\u2069” is not a number of credits.')
+    expect(says(ann)).toContain('1,000 FLR ≈ 20,000 credits')
+    await ann.press('Use 20,000 credits')
+    expect((await world.quoteOf('alice')).credits).toBe(20_000)
+  })
+
+  test.each(['20 WFLR', '5%', '30 min'])('that pays for nothing is refused: %s', async (text) => {
+    const ann = await chatIn()
+    await ann.say('/topup')
+    await ann.press('FLR')
+    await ann.say(text)
+    expect(says(ann)).toContain('is not a number of credits.')
+    expect(ann.labels().flat().join()).not.toContain('Use ')
+  })
+})
+
 describe('a quote', () => {
   test('of a token is paid on the page, and does not show the contract’s address', async () => {
     const { ann, quote } = await quoted('WFLR')

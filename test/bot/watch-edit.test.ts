@@ -169,6 +169,36 @@ describe('a typed value', () => {
     expect(await threshold()).toMatchObject({ threshold: '5' })
   })
 
+  test.each([
+    '100 WFLR',
+    '5 min',
+    '20 €',
+  ])('with a unit that has no known worth is refused: %s', async (text) => {
+    await ann.press('Threshold')
+    await ann.say(text)
+    expect(ann.last().text).toContain(`“\u2068${text}\u2069” is not an amount in FLR.`)
+    expect(ann.labels().flat().join()).not.toContain('Use ')
+    await ann.say('15k FLR')
+    expect(await threshold()).toMatchObject({ threshold: '15000' })
+  })
+
+  test('of a percentage is no price', async () => {
+    const price = await world.addWatch('alice', {
+      label: 'Price',
+      type: 'feed-move',
+      target: { feed: 'FLR/USD' },
+      settings: { percent: 5, windowSeconds: 3600 },
+    })
+    await ann.say(`/watches ${price}`)
+    await ann.press(packed('watch.edit', { id: price, field: 'pct' }))
+    await ann.say('0.03 USD')
+    expect(ann.last().text).toContain('is not a percentage. Send one, such as 5%.')
+    await ann.say('2.5 percent')
+    const { settings } = await world.as('alice', getWatch, { params: { id: String(price) } })
+    expect(settings).toMatchObject({ percent: 2.5 })
+    await world.as('alice', deleteWatch, { params: { id: String(price) } })
+  })
+
   test('cannot be a picture', async () => {
     await ann.press('Threshold')
     world.telegram.sendMedia(ann.id, 'photo')

@@ -21,7 +21,7 @@ const FEEDS = ['FLR/USD', 'SOL/USD', 'BTC/USD']
 
 function readBy(decimals: number): Reader {
   return (text, locale) => {
-    const read = readNumber(text, { min: '0', max: '1000000', decimals }, locale)
+    const read = readNumber(text, { min: '0', max: '1000000', decimals, unit: 'percent' }, locale)
     return read.ok ? read.value : undefined
   }
 }

@@ -15,7 +15,9 @@ export function everyPictureText(...locales: readonly Locale[]): readonly string
     ...HOURS.map((hours) => viewOf(null, hours)),
     viewOf(null, undefined),
   ]
-  const words = locales.flatMap((locale) => views.map((view) => pictureWords(view, locale)))
+  const words = locales.flatMap((locale) =>
+    views.map((view) => pictureWords(view, { locale, timezone: 'UTC' })),
+  )
   return [...new Set(words.flatMap(textsOf))]
 }
 

@@ -18,6 +18,7 @@ import { isDelivered, redraw, show } from '../../core/show.ts'
 import { findWatch, isHiddenWatch, PrivateOnly } from '../../core/watches.ts'
 import { showCard } from '../watches/screens.ts'
 import { alertCard, deliveredMessage } from './card-view.ts'
+import { followAlert } from './live.ts'
 
 /** An alert of one of the chat's wallets. */
 export interface FoundAlert {
@@ -59,7 +60,9 @@ export async function showAlert(
   const { card, link } = await getAlertOfChat(ctx, id)
   const canWrite = link.manages && link.caller.scopes.includes('write')
   const rights = canWrite ? 'write' : hasButtons(ctx) ? 'read' : 'none'
-  await show(ctx, alertCard(ctx.reader, card, { ...options, rights, now: ctx.app.clock.now() }))
+  const view = alertCard(ctx.reader, card, { ...options, rights, now: ctx.app.clock.now() })
+  const messageId = await show(ctx, view)
+  await followAlert(ctx, messageId, { card, wallet: link.wallet, rights, help: options.help })
 }
 
 /** Buttons of the pressed message, with their labels. */

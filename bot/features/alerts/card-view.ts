@@ -28,7 +28,7 @@ export function deliveredMessage(
   return alertView(envelope, state, { isGroup, botUsername: bot, isReceiveOnly })
 }
 
-interface CardOptions {
+export interface CardOptions {
   readonly help?: SignalHelpSection | undefined
   /** Buttons for the reader. `none`: pages and help; `read`: also deliveries and the way back; `write`: all. */
   readonly rights: 'none' | 'read' | 'write'

@@ -31,6 +31,7 @@ import {
   numberAsked,
 } from './filter-view.ts'
 import { ALERTS_PAGE, alertList } from './list-view.ts'
+import { ALERT_CHECKS } from './live.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -249,4 +250,5 @@ async function fileOf(pieces: AsyncIterable<string>): Promise<Buffer | undefined
 export const alertsFeature = defineFeature({
   commands: [{ name: 'alerts', menus: ['private', 'group', 'administrators'] }],
   composer,
+  live: ALERT_CHECKS,
 })

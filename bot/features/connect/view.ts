@@ -50,7 +50,8 @@ export function connectScreen(
 ): View {
   const { t } = reader
   const { wallet, spend, order, isForRecipient } = options
-  const code = html(`<b>${match}</b>`)
+  // On a line of its own and without a place to break: people compare it digit by digit.
+  const code = html(`<code>${match.replaceAll(' ', '\u00a0')}</code>`)
   const about =
     wallet !== undefined && spend
       ? [

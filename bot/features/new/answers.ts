@@ -1,12 +1,13 @@
 /** Typed input of the wizard, at any step. */
+import { packed } from '#src/actions/codec.ts'
 import { Label } from '#src/kernel/label.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
 import { toValidationError } from '#src/kernel/validation.ts'
 import type { BotContext } from '../../core/context.ts'
 import type { Refusal } from '../../core/session.ts'
-import { findField, readValue } from '../../views/fields.ts'
+import { findField } from '../../views/fields.ts'
 import { addressRefusal } from '../../views/refusals.ts'
-import { factsOf } from '../../views/watch-facts.ts'
+import { readTypedValue } from '../watches/typed-value.ts'
 import { changeDraft, type Draft, type Preview } from './draft.ts'
 import { changesOfChoice } from './moves.ts'
 import { readTarget } from './targets.ts'
@@ -53,8 +54,11 @@ async function readSetting(ctx: BotContext, draft: Draft, text: string): Promise
   if (step !== 'rule' || owned === undefined) {
     return { refusal: { html: ctx.t.html('bot:typed.press') } }
   }
-  const read = readValue(ctx.reader, owned, text, factsOf(views.describedDraft(draft)))
-  if (!read.ok) return { refusal: { html: read.html } }
-  const changes = changesOfChoice(draft, owned.field.code, read.value)
+  const { rev } = draft
+  const { code } = owned.field
+  const press = (value: string) => packed('new.set', { rev, field: code, value })
+  const read = await readTypedValue(ctx, views.describedDraft(draft), owned, text, press)
+  if ('refusal' in read) return read
+  const changes = changesOfChoice(draft, code, read.value)
   return { draft: changes === undefined ? draft : await changeDraft(ctx, draft, changes) }
 }

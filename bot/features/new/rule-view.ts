@@ -211,15 +211,15 @@ function signalRows({ t }: Reader, { rev, values }: Draft): Rows {
     return act(isChosen ? `✓ ${label}` : label, packed('new.set', { rev, field: 'sig', value }))
   }
   const usual = signals.filter(({ defaultEnabled }) => defaultEnabled).length
+  const critical = signals.filter(({ canBeCritical }) => canBeCritical).length
+  // Each label fits its row with a tick and without, so that no button moves when the tick does.
   return [
     [
       choice('def', t('bot:button.usualSignals', { count: usual })),
-      choice('crt', t('bot:button.criticalOnly')),
-    ],
-    [
       choice('all', t('bot:button.allSignals', { count: signals.length })),
-      act(t('bot:button.chooseSignals'), packed('new.set', { rev, field: 'sig', value: 'choose' })),
     ],
+    [choice('crt', t('bot:button.criticalSignals', { count: critical }))],
+    [act(t('bot:button.chooseSignals'), packed('new.set', { rev, field: 'sig', value: 'choose' }))],
   ]
 }
 

@@ -9,6 +9,7 @@ import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { Parameter, SignalDefinition } from '#src/watches/signal.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
+import type { TypedParameter } from '../../core/typed-input.ts'
 import { nearTime } from '../../views/time.ts'
 import {
   act,
@@ -120,15 +121,13 @@ function switchText(t: Translate, isOn: boolean): string {
   return t(isOn ? 'bot:value.on' : 'bot:value.off')
 }
 
-type NumberParameter = Extract<Parameter, { readonly type: 'integer' | 'number' }>
-
 /** The value of a parameter as a person reads it; numbers that are not whole are probabilities. */
-function parameterText({ locale }: Translate, { type }: NumberParameter, value: number) {
+function parameterText({ locale }: Translate, { type }: TypedParameter, value: number) {
   return id(type === 'number' ? formatChance(value, locale) : String(value))
 }
 
 /** The bounds and the default of a parameter, as a person reads and types them. */
-export function parameterBounds(t: Translate, parameter: NumberParameter) {
+export function parameterBounds(t: Translate, parameter: TypedParameter) {
   const { min, max, default: usual } = parameter
   return {
     min: parameterText(t, parameter, min),
@@ -197,7 +196,7 @@ const PRESETS_MAX = 5
  * Offered values of a number: of a whole number the default and values near it within the bounds, in rising order; of a
  * probability a stricter one.
  */
-function parameterPresets(parameter: NumberParameter): readonly number[] {
+function parameterPresets(parameter: TypedParameter): readonly number[] {
   const { min, max, default: usual } = parameter
   const fits = (value: number) => value >= min && value <= max
   if (parameter.type === 'number') {
@@ -242,7 +241,7 @@ export function parameterEditor(
   { t }: Reader,
   watch: Watch,
   { definition, setting }: SignalView,
-  parameter: NumberParameter,
+  parameter: TypedParameter,
 ): View {
   const key = `signals:${watch.type}.${definition.id}.${parameter.key}`
   const lines = [

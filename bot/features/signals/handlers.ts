@@ -3,14 +3,13 @@ import { z } from 'zod'
 import type { HelpPart } from '#src/actions/codec.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
-import type { Parameter } from '#src/watches/signal.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { defineQuestion, type Refusal } from '../../core/session.ts'
 import { show } from '../../core/show.ts'
-import { readParameter } from '../../core/typed-input.ts'
+import { parameterUnit, readParameter, type TypedParameter } from '../../core/typed-input.ts'
 import { findWatch } from '../../core/watches.ts'
-import { cut } from '../../views/fields.ts'
+import { cut, unitText } from '../../views/fields.ts'
 import { hasSignals } from '../watches/card-view.ts'
 import { changeWatch, withManaged } from '../watches/managed-watch.ts'
 import { cardOf, showCard } from '../watches/screens.ts'
@@ -18,8 +17,6 @@ import { parameterBounds, parameterEditor, signalCard } from './card-view.ts'
 import { chosenSignals, type SignalView, signalGroup, signalList, signalsOf } from './view.ts'
 
 const composer = new Composer<BotContext>()
-
-type NumberParameter = Extract<Parameter, { readonly type: 'integer' | 'number' }>
 
 onPress(composer, 'signal.list', (ctx, { id }) =>
   withManaged(ctx, id, (watch) => show(ctx, signalList(ctx.reader, watch))),
@@ -116,7 +113,7 @@ const parameterQuestion = defineQuestion({
 
 function refusalOf(
   { t }: BotContext,
-  parameter: NumberParameter,
+  parameter: TypedParameter,
   reason: Extract<ReturnType<typeof readParameter>, { ok: false }>['reason'],
   input: string,
 ): Refusal {
@@ -129,6 +126,9 @@ function refusalOf(
           values,
         ),
       }
+    case 'other_unit':
+      if (parameter.type === 'number') throw new Error('a probability has no other unit')
+      return { html: unitText(t, parameterUnit(parameter.unit), values) }
     case 'too_small':
       return { html: t.html('bot:typed.tooSmall', values) }
     case 'too_big':
@@ -192,12 +192,12 @@ function requireSignal(watch: Watch, signal: string): SignalView {
   return view
 }
 
-function numberParameter({ definition }: SignalView, key: string): NumberParameter | undefined {
+function numberParameter({ definition }: SignalView, key: string): TypedParameter | undefined {
   const parameter = definition.parameters.find((candidate) => candidate.key === key)
   return parameter === undefined || parameter.type === 'boolean' ? undefined : parameter
 }
 
-function requireNumber(view: SignalView, key: string): NumberParameter {
+function requireNumber(view: SignalView, key: string): TypedParameter {
   const found = numberParameter(view, key)
   if (found === undefined) throw new Error(`${view.definition.id} has no number ${key}`)
   return found

@@ -94,8 +94,17 @@ export function signalList(reader: Reader, watch: Watch): View {
     several
       ? [
           act(t('bot:button.allOn'), packed('signal.all', { ...params, signals: 'all' })),
-          act(t('bot:button.criticalOnly'), packed('signal.all', { ...params, signals: 'crt' })),
           act(t('bot:button.default'), packed('signal.all', { ...params, signals: 'def' })),
+        ]
+      : [],
+    several
+      ? [
+          act(
+            t('bot:button.criticalSignals', {
+              count: all.filter(({ definition }) => definition.canBeCritical).length,
+            }),
+            packed('signal.all', { ...params, signals: 'crt' }),
+          ),
         ]
       : [],
     [backToCard(watch)],

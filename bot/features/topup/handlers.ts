@@ -1,11 +1,13 @@
 import { Composer, InputFile } from 'grammy'
+import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import type { NewPurchase } from '#src/billing/topups/model.ts'
-import { formatNumber } from '#src/i18n/format.ts'
+import { formatDecimal, formatNumber } from '#src/i18n/format.ts'
+import type { Quantity } from '#src/i18n/parse.ts'
 import { escapeHtml, typed } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -18,9 +20,9 @@ import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { deleteLive, findLive, listLive } from '../../core/live-store.ts'
 import { defineQuestion, type Refusal } from '../../core/session.ts'
 import { keyboard, leave, show } from '../../core/show.ts'
-import { readNumber } from '../../core/typed-input.ts'
+import { type InputProblem, isSymbol, readNumber } from '../../core/typed-input.ts'
 import { waitingLabels } from '../../core/watches.ts'
-import { cut } from '../../views/fields.ts'
+import { cut, insteadOf, unitText } from '../../views/fields.ts'
 import { freeOfCharge } from '../../views/refusals.ts'
 import { clockTime } from '../../views/time.ts'
 import type { View } from '../../views/view.ts'
@@ -66,12 +68,23 @@ export async function openTopup(ctx: BotContext, text = ''): Promise<void> {
     return
   }
   if (!(await hasTerms(ctx, 'topup'))) return
+  if (text === '') return showAssets(ctx)
   const amount = readNumber(text, AMOUNT, ctx.t.locale)
-  await showAssets(ctx, amount.ok ? { credits: Number(amount.value) } : {})
+  await showAssets(
+    ctx,
+    amount.ok
+      ? { credits: Number(amount.value) }
+      : { notice: `⚠️ ${amountProblem(ctx, undefined, amount.reason, text)}` },
+  )
 }
 
 /** Bounds of a typed number of credits. */
-const AMOUNT = { min: String(MIN_TOPUP_CREDITS), max: String(BUTTON_CREDITS_MAX), decimals: 0 }
+const AMOUNT = {
+  unit: 'credits',
+  min: String(MIN_TOPUP_CREDITS),
+  max: String(BUTTON_CREDITS_MAX),
+  decimals: 0,
+} as const
 
 /**
  * Asks for the payment asset.
@@ -181,32 +194,53 @@ const amountQuestion = defineQuestion({
     }
     const read = readNumber(text, AMOUNT, ctx.t.locale)
     const most = creditsMax(offered) ?? BUTTON_CREDITS_MAX
-    if (!read.ok) return { html: amountProblem(ctx, offered, read.reason, text) }
+    if (!read.ok) {
+      const html = amountProblem(ctx, offered, read.reason, text)
+      const instead = read.reason === 'other_unit' && creditsFor(ctx, offered, read.other)
+      return instead ? { html: `${html}\n${instead.html}`, rows: instead.rows } : { html }
+    }
     if (Number(read.value) > most) return { html: capLine(ctx.t, offered) }
     return quoted(ctx, offered.key, Number(read.value))
   },
   cancel: (ctx) => showAssets(ctx),
 })
 
+/** Offers the credits that an amount of the chosen asset pays for. */
+function creditsFor({ t }: BotContext, asset: OfferedAsset, { value, unit }: Quantity) {
+  const { key, symbol, decimals, per1000Units } = asset
+  if (!isSymbol(unit, symbol) || per1000Units === 0n) return undefined
+  const credits = Number((parseUnits(value, decimals) * 1000n) / per1000Units)
+  const most = creditsMax(asset) ?? BUTTON_CREDITS_MAX
+  if (credits < MIN_TOPUP_CREDITS || credits > most) return undefined
+  const before = formatDecimal({ value, symbol, rounded: 'none' }, t.locale)
+  const after = t('units:credits', { count: credits })
+  return insteadOf(t, { before, after }, packed('topup.quote', { asset: key, credits }))
+}
+
+/** @param asset the chosen asset; undefined before the choice */
 function amountProblem(
   { t }: BotContext,
-  asset: OfferedAsset,
-  problem: 'not_understood' | 'too_small' | 'too_big' | 'too_many_decimals',
+  asset: OfferedAsset | undefined,
+  problem: InputProblem,
   input: string,
 ): string {
   const number = (value: number) => formatNumber(value, t.locale)
+  const most = (asset && creditsMax(asset)) ?? BUTTON_CREDITS_MAX
+  const values = {
+    input: typed(cut(input)),
+    min: number(MIN_TOPUP_CREDITS),
+    max: number(most),
+    example: number(EXAMPLE_CREDITS),
+  }
   switch (problem) {
     case 'not_understood':
-      return t.html('bot:typed.notNumber', {
-        input: typed(cut(input)),
-        min: number(MIN_TOPUP_CREDITS),
-        max: number(creditsMax(asset) ?? BUTTON_CREDITS_MAX),
-        example: number(EXAMPLE_CREDITS),
-      })
+      return t.html('bot:typed.notNumber', values)
+    case 'other_unit':
+      return unitText(t, 'credits', values)
     case 'too_small':
       return t.html('bot:topup.tooFew', { credits: creditsWithUsd(t, MIN_TOPUP_CREDITS) })
     case 'too_big':
-      if (asset.capUnits !== undefined) return capLine(t, asset)
+      if (asset?.capUnits !== undefined) return capLine(t, asset)
       return t.html('bot:topup.tooMany', { credits: creditsWithUsd(t, BUTTON_CREDITS_MAX) })
     case 'too_many_decimals':
       return t.html('bot:topup.whole')

@@ -1,5 +1,6 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
+import { packed } from '#src/actions/codec.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { settingValue } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
@@ -9,17 +10,12 @@ import { defineFeature, onPress } from '../../core/feature.ts'
 import { defineQuestion } from '../../core/session.ts'
 import { show } from '../../core/show.ts'
 import { findWatch } from '../../core/watches.ts'
-import {
-  fieldLabel,
-  findField,
-  readValue,
-  type SettingWithOwner,
-  valueText,
-} from '../../views/fields.ts'
+import { fieldLabel, findField, type SettingWithOwner, valueText } from '../../views/fields.ts'
 import { factsOf } from '../../views/watch-facts.ts'
 import { nameEditor, valueEditor } from './edit-view.ts'
 import { changeWatch, withManaged } from './managed-watch.ts'
 import { cardOf, showCard } from './screens.ts'
+import { readTypedValue } from './typed-value.ts'
 import { isBacktestable, showValuesWithBacktests } from './values.ts'
 
 const composer = new Composer<BotContext>()
@@ -49,8 +45,9 @@ const valueQuestion = defineQuestion({
       return undefined
     }
     const owned = requireField(watch, field)
-    const read = readValue(ctx.reader, owned, text, factsOf(watch))
-    if (!read.ok) return { html: read.html }
+    const press = (value: string) => packed('watch.set', { id, field, value })
+    const read = await readTypedValue(ctx, watch, owned, text, press)
+    if ('refusal' in read) return read.refusal
     await setValue(ctx, watch, link, owned, read.value)
     return undefined
   },

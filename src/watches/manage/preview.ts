@@ -1,9 +1,11 @@
 /**
  * Preview of a target for a person who is about to create a watch: its canonical form and last observation.
  */
+import { formatUnits } from 'viem/utils'
 import { z } from 'zod'
 import { readBalance } from '#src/billing/account/service.ts'
 import { findNextRenewal } from '#src/billing/subscriptions/renewal.ts'
+import type { Asset } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -16,6 +18,7 @@ import { suggestedSettings } from '../form.ts'
 import { feedMove } from '../types/feed-move.ts'
 import { CHAIN_WATCH_TYPES, findWatchType } from '../types/index.ts'
 import { undefinedIfUnavailable } from '../unavailable.ts'
+import { readUsdPrice } from '../usd-price.ts'
 
 export interface WatchPreviewDeps {
   readonly db: Db
@@ -66,6 +69,19 @@ export async function previewTarget(
 /** Current observation of a price feed, encoded; null when it cannot be read now. */
 export async function observeFeed(deps: WatchPreviewDeps, feed: string): Promise<unknown> {
   return (await observeChain(deps, feedMove, { feed })) ?? null
+}
+
+/** Price of an asset in US dollars, as text; null without a feed, and when it cannot be read now. */
+export async function readUsdPriceNow(
+  deps: WatchPreviewDeps,
+  asset: Asset,
+): Promise<string | null> {
+  const { chain, confirmations } = deps
+  const block = await undefinedIfUnavailable(() => chain.confirmedBlock(confirmations))
+  const price = block && (await readUsdPrice(deps, asset, block))
+  if (price === undefined) return null
+  const { value, decimals } = price
+  return formatUnits(decimals < 0 ? value * 10n ** BigInt(-decimals) : value, Math.max(0, decimals))
 }
 
 /** Names of the price feeds that can be watched; empty while the chain does not answer. */

@@ -19,6 +19,7 @@ import { PROVIDER_EXAMPLE } from './round-examples.ts'
 const MINIMUM_FLR: Parameter = {
   key: 'minimumFlr',
   type: 'integer',
+  unit: 'coin',
   default: 25,
   min: 1,
   max: 100_000,

@@ -17,6 +17,7 @@ import { PROVIDER_EXAMPLE } from './round-examples.ts'
 const MINUTES: Parameter = {
   key: 'minutes',
   type: 'integer',
+  unit: 'minutes',
   default: 15,
   min: 1,
   max: 1440,

@@ -27,6 +27,7 @@ import { isDuty, isLongSilence, isSilentRound } from './silence.ts'
 const ROUNDS: Parameter = {
   key: 'rounds',
   type: 'integer',
+  unit: 'rounds',
   default: 2,
   min: 1,
   max: 20,
