@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { WEBHOOK_HEADERS } from '#src/channels/webhook.ts'
-import { escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
+import { escapeHtml, html, type Translate, translator } from '#src/i18n/translate.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { isLocale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
+import { matchesTag, tagOfDocument } from '#src/operations/etag.ts'
 import { API_PREFIX } from '#src/operations/openapi.ts'
 import { readApiReference } from './api-reference.ts'
 import { botUrl } from './bot-url.ts'
@@ -13,16 +15,14 @@ import { QUERY_LENGTH_MAX, searchDocs } from './docs-search.ts'
 import { asHeading, type DocsPart, sideList } from './docs-side.ts'
 import { eventList, findOfferedType, signalDoc, typeDoc, watchTypes } from './docs-watches.ts'
 import { GUIDE_PATH, guideSections } from './guide.ts'
-import { type Page, queryParametersOf, sendPage } from './layout.ts'
+import { choicesOf, localeOf, type Page, queryParametersOf, sendPage } from './layout.ts'
+import { VERIFIERS, VERIFY_STEPS, WEBHOOKS_PATH } from './verifiers.ts'
 
-/** Verifiers of webhooks by language; tests run them with the published vector. */
-const VERIFIERS = [
-  ['TypeScript', 'typescript.ts'],
-  ['Python', 'python.py'],
-  ['Go', 'go/main.go'],
-  ['Shell', 'verify.sh'],
-] as const
-const EXAMPLES = new URL('../../examples/verify/', import.meta.url)
+const EXAMPLES = new URL('../../examples/', import.meta.url)
+/** Address of a service in the examples, in whose place each service names its own. */
+const EXAMPLE_ORIGIN = 'https://watchdog.example.org'
+/** The client in TypeScript, as npm packs it. */
+const CLIENT_PATH = '/docs/flare-watchdog-client.tgz'
 
 /** Content of a page of the docs. */
 interface DocsPage {
@@ -39,19 +39,29 @@ interface DocsPage {
  */
 export function docsPage(server: FastifyInstance, app: App): void {
   const reference = ({ locale }: Translate) => readApiReference(app, locale)
-  const quickstart = readExample('../quickstart.mjs').replace(
-    'https://watchdog.example.org/api/x402',
-    app.publicUrl + API_PREFIX,
-  )
-  const verifiers = VERIFIERS.map(([name, file]) => ({ name, code: readExample(file) }))
+  const quickstart = readExample(app, 'quickstart.mjs')
+  const verifiers = VERIFIERS.map(({ name, file }) => ({
+    name,
+    code: readExample(app, `verify/${file}`),
+  }))
   const vector = {
-    headers: readExample('vector/headers.txt'),
-    body: readExample('vector/body.txt'),
+    headers: readExample(app, 'verify/vector/headers.txt'),
+    body: readExample(app, 'verify/vector/body.txt'),
   }
+  const client = readFileSync(new URL('flare-watchdog-client.tgz', EXAMPLES))
+  const clientTag = tagOfDocument(client.toString('base64'))
 
   server.get('/docs/quickstart.mjs', (_request, reply) =>
     reply.type('text/javascript; charset=utf-8').send(quickstart),
   )
+  server.get(CLIENT_PATH, (request, reply) => {
+    reply
+      .header('cache-control', `public, max-age=${HOUR_MS / 1000}`)
+      .header('etag', clientTag)
+      .type('application/gzip')
+    if (matchesTag(request.headers['if-none-match'], clientTag)) return reply.code(304).send()
+    return reply.send(client)
+  })
   server.get('/docs', (request, reply) =>
     sendDocs(app, request, reply, {
       part: '',
@@ -66,6 +76,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
           'npm install viem',
           'node quickstart.mjs',
         ].join('\n'),
+        installClient: `npm install ${app.publicUrl}${CLIENT_PATH}`,
         agentsHtml: t.html('pages:docs.agents.text', {
           url: html(`<code dir="ltr">${escapeHtml(`${app.publicUrl}/mcp`)}</code>`),
         }),
@@ -120,7 +131,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
       },
     }),
   )
-  server.get('/docs/webhooks', (request, reply) =>
+  server.get(WEBHOOKS_PATH, (request, reply) =>
     sendDocs(app, request, reply, {
       part: '/webhooks',
       view: 'docs-webhooks',
@@ -128,21 +139,29 @@ export function docsPage(server: FastifyInstance, app: App): void {
         title: t('pages:docs.webhooks'),
         headers: WEBHOOK_HEADERS.map(({ name }) => name),
         fields: { label: t('pages:docs.webhooks.body'), rows: reference(t).webhook },
+        steps: VERIFY_STEPS,
         verifiers,
         vector,
       }),
     }),
   )
-  server.get('/docs/search', (request, reply) => {
+  server.get('/docs/search', async (request, reply) => {
     const query = (queryParametersOf(request)['q'] ?? '').trim().slice(0, QUERY_LENGTH_MAX)
+    const found = await searchDocs(app, translator(localeOf(request)), query)
     return sendDocs(app, request, reply, {
       part: undefined,
       view: 'docs-search',
       parameters: ['q'],
       data: (t) => {
-        const results = searchDocs(app, t, query)
-        const count = t('pages:docs.search.count', { count: results.length })
-        return { title: t('pages:docs.search.find'), query, results, count }
+        const { results, isEveryWord, suggestion } = found
+        return {
+          title: t('pages:docs.search.find'),
+          query,
+          results,
+          isEveryWord,
+          count: t('pages:docs.search.count', { count: results.length }),
+          suggestionHtml: suggestion && suggestionHtml(t, suggestion, choicesOf(request)),
+        }
       },
     })
   })
@@ -218,12 +237,20 @@ function withoutRepeats(operations: readonly OperationDoc[]) {
   })
 }
 
+/** "Did you mean …?", with a link that searches it in the language that the reader chose. */
+function suggestionHtml(t: Translate, suggestion: string, choices: string): string {
+  const href = `/docs/search?${new URLSearchParams([['q', suggestion], ...new URLSearchParams(choices)])}`
+  const link = `<a href="${escapeHtml(href)}"><bdi>${escapeHtml(suggestion)}</bdi></a>`
+  return t.html('pages:docs.search.didYouMean', { query: html(link) })
+}
+
 function notFound(): AppError {
   return new AppError('not_found', 'not_found')
 }
 
-function readExample(file: string): string {
-  return readFileSync(new URL(file, EXAMPLES), 'utf8')
+/** A file of `examples`, with the address of this service. */
+function readExample({ publicUrl }: App, file: string): string {
+  return readFileSync(new URL(file, EXAMPLES), 'utf8').replaceAll(EXAMPLE_ORIGIN, publicUrl)
 }
 
 function scopeHtml(t: Translate, scope: string): string {
