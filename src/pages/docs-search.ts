@@ -52,7 +52,7 @@ export async function searchDocs(app: App, t: Translate, query: string): Promise
   const results = find(index, words, 'AND')
   if (results.length > 0) return { results, isEveryWord: true, suggestion: undefined }
   const suggestion = corrected(index, words, t.locale)
-  const some = find(index, telling(words), 'OR')
+  const some = find(index, withoutShort(words), 'OR')
   return {
     results: some.length > 0 ? some : find(index, suggestion ?? [], 'AND'),
     isEveryWord: false,
@@ -72,7 +72,7 @@ function find(
 }
 
 /** The words without short ones such as "do" and "I", which say nothing alone; all words if all are short. */
-function telling(words: readonly string[]): readonly string[] {
+function withoutShort(words: readonly string[]): readonly string[] {
   const long = words.filter((word) => isHan(word) || word.length >= BEGINNING_MIN)
   return long.length > 0 ? long : words
 }
