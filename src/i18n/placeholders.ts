@@ -294,6 +294,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   unit: 'amount',
   until: { 'bot:toast.chatQuiet': 'clock', otherwise: 'near' },
   uptime: 'term',
+  support: 'code',
   url: 'code',
   usd: 'amount',
   used: 'number',
