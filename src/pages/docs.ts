@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { WEBHOOK_HEADERS } from '#src/channels/webhook.ts'
-import { escapeHtml, html, type Translate, translator } from '#src/i18n/translate.ts'
+import { checkedKey, escapeHtml, html, type Translate, translator } from '#src/i18n/translate.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { isLocale } from '#src/kernel/locale.ts'
@@ -16,6 +16,7 @@ import { asHeading, type DocsPart, sideList } from './docs-side.ts'
 import { eventList, findOfferedType, signalDoc, typeDoc, watchTypes } from './docs-watches.ts'
 import { GUIDE_PATH, guideSections } from './guide.ts'
 import { choicesOf, localeOf, type Page, queryParametersOf, sendPage } from './layout.ts'
+import { linkPreview } from './link-preview.ts'
 import { VERIFIERS, VERIFY_STEPS, WEBHOOKS_PATH } from './verifiers.ts'
 
 const EXAMPLES = new URL('../../examples/', import.meta.url)
@@ -30,6 +31,8 @@ interface DocsPage {
   readonly part: DocsPart | undefined
   readonly view: string
   readonly parameters?: readonly string[]
+  /** What the page is about, for links to it; by default what the docs are about. */
+  description?(t: Translate): string
   data(t: Translate): { readonly title: string } & Readonly<Record<string, unknown>>
 }
 
@@ -86,6 +89,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
   server.get(GUIDE_PATH, (request, reply) =>
     sendDocs(app, request, reply, {
       part: '/guide',
+      description: (t) => t('pages:home.lead'),
       view: 'docs-guide',
       data: (t) => ({
         title: t('pages:docs.guide'),
@@ -134,6 +138,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
   server.get(WEBHOOKS_PATH, (request, reply) =>
     sendDocs(app, request, reply, {
       part: '/webhooks',
+      description: (t) => t('pages:docs.webhooks.lead'),
       view: 'docs-webhooks',
       data: (t) => ({
         title: t('pages:docs.webhooks'),
@@ -168,6 +173,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
   server.get('/docs/events', (request, reply) =>
     sendDocs(app, request, reply, {
       part: '/events',
+      description: (t) => t('pages:docs.events.lead'),
       view: 'docs-events',
       data: (t) => ({ title: t('pages:docs.events'), events: eventList(app, t) }),
     }),
@@ -175,6 +181,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
   server.get('/docs/watches', (request, reply) =>
     sendDocs(app, request, reply, {
       part: '/watches',
+      description: (t) => t('pages:docs.watches.lead'),
       view: 'docs-watches',
       data: (t) => ({ title: t('pages:docs.watches'), types: watchTypes(app, t) }),
     }),
@@ -185,6 +192,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
     return sendDocs(app, request, reply, {
       part: '/watches',
       view: 'docs-type',
+      description: (t) => t(checkedKey(`signals:type.${type.name}.description`)),
       data: (t) => typeDoc(app, t, type),
     })
   })
@@ -197,6 +205,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
       return sendDocs(app, request, reply, {
         part: '/watches',
         view: 'docs-signal',
+        description: (t) => t(checkedKey(`signals:${type.name}.${signal.id}.description`)),
         data: (t) => signalDoc(app, t, type, signal),
       })
     },
@@ -207,15 +216,20 @@ function sendDocs(
   app: App,
   request: FastifyRequest,
   reply: FastifyReply,
-  { part, view, parameters, data }: DocsPage,
+  { part, view, parameters, description, data }: DocsPage,
 ): FastifyReply {
+  const path = request.url.split('?')[0] ?? ''
   const page: Page = {
     view: 'docs-frame',
     ...(parameters !== undefined && { parameters }),
     data: (t) => ({
+      share: linkPreview(app, t, {
+        path,
+        description: description?.(t) ?? t('pages:docs.lead'),
+      }),
       ...data(t),
       inner: `./${view}`,
-      parts: sideList(app, t, part, request.url.split('?')[0] ?? ''),
+      parts: sideList(app, t, part, path),
       chosenLocale: isLocale(queryParametersOf(request)['lang']) ? t.locale : undefined,
       script: '/scripts/docs.js',
     }),
