@@ -233,6 +233,7 @@ export function createApp(
     mailServer,
     box: createSecretBox(config.secretKey, config.previousSecretKey),
     publicUrl,
+    supportUrl: config.supportUrl,
     botUsername,
     operations: OPERATIONS,
     limits: createLimits({ db }),

@@ -51,6 +51,22 @@ export const headers = z.record(
 export const rpcHeaders = json.pipe(
   z.array(headers.nullable()).transform((list) => list.map((headers) => headers ?? {})),
 )
+/** Where people reach the operator. It is shown to everybody, so it has no credentials and is short. */
+const SUPPORT_LENGTH_MAX = 200
+export const supportUrl = z
+  .string()
+  .refine(
+    (text) => isPage(text) || /^mailto:[\w.+-]+@[\w-]+(\.[\w-]+)+$/.test(text),
+    'an https URL without credentials, or mailto: and one address',
+  )
+  .refine((text) => text.length <= SUPPORT_LENGTH_MAX, `at most ${SUPPORT_LENGTH_MAX} characters`)
+
+function isPage(text: string): boolean {
+  if (!/^https:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return false
+  const { username, password } = new URL(text)
+  return username === '' && password === ''
+}
+
 /** The P-chain of a node: its address, or that of the API. A key is in path or query. */
 export const pChainUrl = httpUrl
   .refine((text) => {

@@ -47,6 +47,28 @@ describe('the configuration', () => {
     })
   })
 
+  test.each([
+    'http://example.org',
+    'help@example.org',
+    'mailto:help',
+    'mailto:a@b.org?bcc=c@d.org',
+    'mailto:a@b.org,c@d.org',
+    'https://user:password@example.org',
+    'javascript:alert(1)',
+    'https://',
+  ])('refuses %s as the address of the operator', (wrong) => {
+    expect(problemsOf({ ...complete, SUPPORT_URL: wrong })).toEqual([
+      'SUPPORT_URL is wrong: an https URL without credentials, or mailto: and one address',
+    ])
+  })
+
+  test.each([
+    'https://example.org/help?topic=1',
+    'mailto:help.desk+x@example.org',
+  ])('takes %s as the address of the operator', (url) => {
+    expect(loadConfig({ ...complete, SUPPORT_URL: url }).supportUrl).toBe(url)
+  })
+
   test('has the WebSocket of each endpoint that has one, with its headers', () => {
     const sockets = (urls: string, headers = '[]') =>
       loadConfig({ ...complete, FLARE_WS_URLS: urls, FLARE_RPC_HEADERS: headers }).chain.sockets

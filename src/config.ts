@@ -17,6 +17,7 @@ import {
   pChainUrl,
   rpcHeaders,
   sender,
+  supportUrl,
 } from './config-addresses.ts'
 
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true')
@@ -94,6 +95,7 @@ const Environment = z.object({
   SECRET_KEY: secretKey,
   SECRET_KEY_PREVIOUS: secretKey.optional(),
   HEARTBEAT_URL: httpUrl.optional(),
+  SUPPORT_URL: supportUrl.optional(),
   ROLES: commaList.pipe(z.array(z.enum(ROLES)).min(1)).default([...ROLES]),
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug', 'silent']).default('info'),
   CHAIN_ID: z
@@ -260,6 +262,7 @@ function shape(env: z.output<typeof Environment>) {
     secretKey: env.SECRET_KEY,
     previousSecretKey: env.SECRET_KEY_PREVIOUS,
     heartbeatUrl: env.HEARTBEAT_URL,
+    supportUrl: env.SUPPORT_URL,
     roles: env.ROLES,
     logLevel: env.LOG_LEVEL,
     database: shapeDatabase(env),

@@ -37,6 +37,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   fastify: /^src\/(http|pages)\/|^sandbox\/|^src\/app\.ts$|^bot\/core\/webhook\.ts$/,
   grammy: /^bot\/|^src\/telegram\/|^src\/channels\/telegram\.ts$|^src\/app\.ts$/,
   i18next: /^src\/i18n\//,
+  minisearch: /^src\/pages\/docs-search\.ts$/,
   nodemailer: /^src\/channels\/mailer\.ts$/,
   secp256k1: /^src\/chain\/recover\.ts$/,
   siwe: /^src\/auth\/message\.ts$/,

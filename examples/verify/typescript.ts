@@ -1,6 +1,6 @@
 // Checks that a webhook comes from Watchdog, with its client. Node 24.2 or newer.
 //
-//   npm install flare-watchdog-client-0.1.0.tgz      made by npm pack in clients/typescript
+//   npm install https://watchdog.example.org/docs/flare-watchdog-client.tgz
 //   WEBHOOK_SECRET=whsec_… node typescript.ts headers.txt body.txt
 //
 // headers.txt has one header a line, body.txt the bytes exactly as they came. Prints "valid", or

@@ -202,6 +202,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   protocol: 'code',
   provider: 'name',
   published: 'instant',
+  query: 'name',
   rate: 'amount',
   reason: {
     'bot:deliveries.reason': 'code',
@@ -257,6 +258,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   steps: 'number',
   streak: 'number',
   submission: 'address',
+  support: 'code',
   tag: 'code',
   target: 'name',
   terms: { 'bot:trial.offer': 'term', otherwise: 'sentence' },

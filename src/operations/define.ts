@@ -59,6 +59,8 @@ export interface App {
   readonly limits: RequestLimits
   /** Public URL of the service, without a trailing slash. */
   readonly publicUrl: string
+  /** Where people reach the operator, an https or mailto URL; undefined if the operator names nothing. */
+  readonly supportUrl: string | undefined
   /**
    * The bot's username without `@`; undefined while Telegram is not configured or has not responded yet.
    */

@@ -1,166 +1,137 @@
-/** Search in the docs: operations, sections of the guide, watch types, signals, events and error codes. */
-import { checkedKey, type Translate } from '#src/i18n/translate.ts'
-import { ERROR_CODES } from '#src/kernel/problems.ts'
+/** Search in the docs. */
+import MiniSearch, { type SearchOptions } from 'minisearch'
+import type { Translate } from '#src/i18n/translate.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
-import { readApiReference } from './api-reference.ts'
-import { eventList, offeredTypes, typePath } from './docs-watches.ts'
-import { GUIDE_PATH, guideSections, plainLines } from './guide.ts'
-import { fitOf, queryWords, type SearchableText, searchable } from './search-words.ts'
+import { docsPlaces, type Place, type SearchedPlace } from './docs-places.ts'
+import { indexedWords, isHan, queriedWord, queryWords, writtenWords } from './search-words.ts'
 
 /** Maximum length of a query; the rest of a longer query is ignored. */
 export const QUERY_LENGTH_MAX = 100
+/** Maximum number of words of a query; further words are ignored. */
+const WORDS_MAX = 12
 const RESULTS_MAX = 30
+/** Number of places that are indexed at a time. */
+const CHUNK = 10
 
-/** One place in the docs. */
-export interface SearchResult {
-  readonly path: string
-  /** Anchor on the page, with its `#`; may be empty. */
-  readonly anchor: string
-  readonly title: string
-  readonly text: string
-  /** Name for programs, such as a method and path; undefined if there is none. */
-  readonly code: string | undefined
+/** What a query finds. */
+export interface Found {
+  /** Best first. */
+  readonly results: readonly Place[]
+  /** Whether the results have every word of the query; else they have some of them. */
+  readonly isEveryWord: boolean
+  /** The query with each unknown word replaced by a known one that is written nearly alike; undefined if there is none. */
+  readonly suggestion: string | undefined
 }
 
-/** What the search knows about a place, from the most to the least telling text. */
-interface Entry {
-  readonly result: SearchResult
-  readonly kind: keyof typeof WEIGHT_OF_KIND
-  readonly title: SearchableText
-  /** The name for programs, and the text that the result shows. */
-  readonly heading: SearchableText
-  readonly body: SearchableText
+/** The index of a locale, and how a folded word is written in the texts. */
+interface Index {
+  readonly places: readonly SearchedPlace[]
+  readonly mini: MiniSearch
+  readonly spellings: ReadonlyMap<string, string>
 }
 
-/** Weights of a word by its place. */
-const TITLE = 10
-const HEADING = 5
-const BODY = 2
+/** Weights of a word by where it stands. */
+const FIELDS = { title: 8, words: 5, code: 5, text: 3, body: 1 } as const
 /** Weights of places by their kind: people look for the guide first, then for operations, last for codes. */
-const WEIGHT_OF_KIND = { guide: 1.5, operation: 1.2, watch: 1, code: 0.5 } as const
+const KINDS = { guide: 4, page: 2, operation: 1.5, watch: 1, code: 0.5 } as const
+/** Length from which the beginning of a word finds it. */
+const BEGINNING_MIN = 3
 
 /** Cache by service and locale; the content does not change. */
-const made = new WeakMap<App['operations'], Map<string, readonly Entry[]>>()
+const made = new WeakMap<App['operations'], Map<string, Promise<Index>>>()
 
-/** The places that have every word of a query, or words that begin with it, best first. */
-export function searchDocs(app: App, t: Translate, query: string): readonly SearchResult[] {
-  const words = queryWords(query.slice(0, QUERY_LENGTH_MAX), t.locale)
-  if (words.length === 0) return []
-  return entriesOf(app, t)
-    .map((entry) => ({ entry, rank: rankOf(entry, words) }))
-    .filter(({ rank }) => rank > 0)
-    .toSorted((a, b) => b.rank - a.rank)
-    .slice(0, RESULTS_MAX)
-    .map(({ entry }) => entry.result)
-}
-
-/** The sum of the words' weights, each at its best place; 0 if a word is nowhere. */
-function rankOf({ kind, title, heading, body }: Entry, words: readonly string[]): number {
-  const weights = words.map((word) =>
-    Math.max(TITLE * fitOf(word, title), HEADING * fitOf(word, heading), BODY * fitOf(word, body)),
-  )
-  return weights.includes(0)
-    ? 0
-    : WEIGHT_OF_KIND[kind] * weights.reduce((sum, weight) => sum + weight, 0)
-}
-
-function entriesOf(app: App, t: Translate): readonly Entry[] {
-  const ofService = made.get(app.operations) ?? new Map<string, readonly Entry[]>()
-  made.set(app.operations, ofService)
-  const localeEntries = ofService.get(t.locale) ?? entries(app, t)
-  ofService.set(t.locale, localeEntries)
-  return localeEntries
-}
-
-function entries(app: App, t: Translate): readonly Entry[] {
-  return [
-    ...guide(app, t),
-    ...operations(app, t),
-    ...watches(app, t),
-    ...events(app, t),
-    ...errors(t),
-  ]
-}
-
-/** @param more text that is searched, but not shown */
-function entry(
-  { locale }: Translate,
-  result: SearchResult,
-  { kind, more = '' }: { readonly kind: Entry['kind']; readonly more?: string },
-): Entry {
+/**
+ * The places that have every word of a query, or words that begin with it. If there are none, the places that have some of the words;
+ * words that no place has are corrected.
+ */
+export async function searchDocs(app: App, t: Translate, query: string): Promise<Found> {
+  const words = queryWords(query.slice(0, QUERY_LENGTH_MAX), t.locale).slice(0, WORDS_MAX)
+  if (words.length === 0) return { results: [], isEveryWord: true, suggestion: undefined }
+  const index = await indexOf(app, t)
+  const results = find(index, words, 'AND')
+  if (results.length > 0) return { results, isEveryWord: true, suggestion: undefined }
+  const suggestion = corrected(index, words, t.locale)
+  const some = find(index, withoutShort(words), 'OR')
   return {
-    result,
-    kind,
-    title: searchable(result.title, locale),
-    heading: searchable(`${result.code ?? ''} ${result.text}`, locale),
-    body: searchable(more, locale),
+    results: some.length > 0 ? some : find(index, suggestion ?? [], 'AND'),
+    isEveryWord: false,
+    suggestion: suggestion?.join(' '),
   }
 }
 
-function operations(app: App, t: Translate): Entry[] {
-  return readApiReference(app, t.locale).operations.map((operation) => {
-    const fields = [...operation.parameters, ...operation.body, ...operation.answer].map(
-      ({ name }) => name,
-    )
-    const result = {
-      path: `/docs/api/${operation.tag}`,
-      anchor: `#${operation.id}`,
-      title: operation.summary,
-      text: operation.description,
-      code: `${operation.method} ${operation.address}`,
-    }
-    return entry(t, result, {
-      kind: 'operation',
-      more: `${operation.id} ${fields.join(' ')}`,
-    })
-  })
+function find(
+  { mini, places }: Index,
+  words: readonly string[],
+  combineWith: 'AND' | 'OR',
+): readonly Place[] {
+  return mini
+    .search(words.join(' '), { combineWith })
+    .slice(0, RESULTS_MAX)
+    .flatMap(({ id }) => places[id] ?? [])
 }
 
-function guide(app: App, t: Translate): Entry[] {
-  return guideSections(app, t).map((section) => {
-    const { id, title } = section
-    const [text = '', ...more] = plainLines(section)
-    const result = { path: GUIDE_PATH, anchor: `#${id}`, title, text, code: undefined }
-    return entry(t, result, { kind: 'guide', more: more.join('\n') })
-  })
+/** The words without short ones such as "do" and "I", which say nothing alone; all words if all are short. */
+function withoutShort(words: readonly string[]): readonly string[] {
+  const long = words.filter((word) => isHan(word) || word.length >= BEGINNING_MIN)
+  return long.length > 0 ? long : words
 }
 
-function watches(app: App, t: Translate): Entry[] {
-  return offeredTypes(app).flatMap(({ name, signals }) => {
-    const place = { path: typePath(name), anchor: '' }
-    const type = t(checkedKey(`bot:button.type.${name}`))
-    const text = t(checkedKey(`signals:type.${name}.description`))
-    return [
-      entry(t, { ...place, title: type, text, code: name }, { kind: 'watch' }),
-      ...signals.map(({ id, parameters }) => {
-        const prefix = `signals:${name}.${id}`
-        const result = {
-          path: `${typePath(name)}/${id}`,
-          anchor: '',
-          title: t(checkedKey(`${prefix}.label`)),
-          text: t(checkedKey(`${prefix}.description`)),
-          code: id,
-        }
-        return entry(t, result, {
-          kind: 'watch',
-          more: `${type} ${parameters.map(({ key }) => key).join(' ')}`,
-        })
-      }),
-    ]
+/** The words with the unknown ones corrected; undefined if none was, or if no place has all of them. */
+function corrected(index: Index, words: readonly string[], locale: Locale) {
+  const { mini, spellings } = index
+  const better = words.map((word) => {
+    if (mini.search(word).length > 0) return word
+    const [nearest] = mini.autoSuggest(word, { prefix: false, fuzzy: mistakesIn(word) })
+    const known = nearest?.terms[0]
+    return known === undefined ? word : (spellings.get(known) ?? known)
   })
+  const isCorrected = better.some((word, place) => word !== words[place])
+  const folded = better.map((word) => queriedWord(word, locale))
+  return isCorrected && find(index, folded, 'AND').length > 0 ? better : undefined
 }
 
-function events(app: App, t: Translate): Entry[] {
-  return eventList(app, t).map(({ event, title, when }) => {
-    const place = { path: '/docs/events', anchor: `#${event}`, code: event }
-    return entry(t, { ...place, title: title ?? event, text: when ?? '' }, { kind: 'code' })
-  })
+/** Number of characters of a word that may be wrong; two exchanged ones are two. */
+function mistakesIn(word: string): number {
+  if (isHan(word) || word.length < 4) return 0
+  return word.length < 5 ? 1 : 2
 }
 
-function errors(t: Translate): Entry[] {
-  return ERROR_CODES.map((code) => {
-    const place = { path: `/problems/${code}`, anchor: '', code }
-    const title = t(checkedKey(`errors:${code}.title`))
-    return entry(t, { ...place, title, text: '' }, { kind: 'code' })
+function indexOf(app: App, t: Translate): Promise<Index> {
+  const ofService = made.get(app.operations) ?? new Map<string, Promise<Index>>()
+  made.set(app.operations, ofService)
+  const index = ofService.get(t.locale) ?? createIndex(docsPlaces(app, t), t.locale)
+  ofService.set(t.locale, index)
+  return index
+}
+
+/** Indexes the places a few at a time, so that other requests go on meanwhile. */
+async function createIndex(places: readonly SearchedPlace[], locale: Locale): Promise<Index> {
+  const spellings = new Map<string, string>()
+  const known = new Map<string, string[]>()
+  const termsOf = (word: string): string[] => {
+    const terms = known.get(word) ?? indexedWords(word, locale)
+    known.set(word, terms)
+    for (const term of terms) if (!spellings.has(term)) spellings.set(term, word)
+    return terms
+  }
+  const searchOptions: SearchOptions = {
+    tokenize: (query) => queryWords(query, locale),
+    processTerm: (word) => queriedWord(word, locale),
+    boost: FIELDS,
+    boostDocument: (id) => KINDS[places[id]?.kind ?? 'code'],
+    prefix: (word) => isHan(word) || word.length >= BEGINNING_MIN,
+  }
+  const mini = new MiniSearch({
+    fields: Object.keys(FIELDS),
+    tokenize: (text) => writtenWords(text, locale),
+    processTerm: termsOf,
+    searchOptions,
+    autoSuggestOptions: searchOptions,
   })
+  await mini.addAllAsync(
+    places.map((place, id) => ({ id, ...place })),
+    { chunkSize: CHUNK },
+  )
+  return { mini, places, spellings }
 }

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { WEBHOOK_HEADERS } from '#src/channels/webhook.ts'
-import { escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, escapeHtml, html, type Translate, translator } from '#src/i18n/translate.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { isLocale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
+import { matchesTag, tagOfDocument } from '#src/operations/etag.ts'
 import { API_PREFIX } from '#src/operations/openapi.ts'
 import { readApiReference } from './api-reference.ts'
 import { botUrl } from './bot-url.ts'
@@ -13,16 +15,15 @@ import { QUERY_LENGTH_MAX, searchDocs } from './docs-search.ts'
 import { asHeading, type DocsPart, sideList } from './docs-side.ts'
 import { eventList, findOfferedType, signalDoc, typeDoc, watchTypes } from './docs-watches.ts'
 import { GUIDE_PATH, guideSections } from './guide.ts'
-import { type Page, queryParametersOf, sendPage } from './layout.ts'
+import { choicesOf, localeOf, type Page, queryParametersOf, sendPage } from './layout.ts'
+import { linkPreview } from './link-preview.ts'
+import { VERIFIERS, VERIFY_STEPS, WEBHOOKS_PATH } from './verifiers.ts'
 
-/** Verifiers of webhooks by language; tests run them with the published vector. */
-const VERIFIERS = [
-  ['TypeScript', 'typescript.ts'],
-  ['Python', 'python.py'],
-  ['Go', 'go/main.go'],
-  ['Shell', 'verify.sh'],
-] as const
-const EXAMPLES = new URL('../../examples/verify/', import.meta.url)
+const EXAMPLES = new URL('../../examples/', import.meta.url)
+/** Address of a service in the examples, in whose place each service names its own. */
+const EXAMPLE_ORIGIN = 'https://watchdog.example.org'
+/** The client in TypeScript, as npm packs it. */
+const CLIENT_PATH = '/docs/flare-watchdog-client.tgz'
 
 /** Content of a page of the docs. */
 interface DocsPage {
@@ -30,6 +31,8 @@ interface DocsPage {
   readonly part: DocsPart | undefined
   readonly view: string
   readonly parameters?: readonly string[]
+  /** What the page is about, for links to it; by default what the docs are about. */
+  description?(t: Translate): string
   data(t: Translate): { readonly title: string } & Readonly<Record<string, unknown>>
 }
 
@@ -39,19 +42,29 @@ interface DocsPage {
  */
 export function docsPage(server: FastifyInstance, app: App): void {
   const reference = ({ locale }: Translate) => readApiReference(app, locale)
-  const quickstart = readExample('../quickstart.mjs').replace(
-    'https://watchdog.example.org/api/x402',
-    app.publicUrl + API_PREFIX,
-  )
-  const verifiers = VERIFIERS.map(([name, file]) => ({ name, code: readExample(file) }))
+  const quickstart = readExample(app, 'quickstart.mjs')
+  const verifiers = VERIFIERS.map(({ name, file }) => ({
+    name,
+    code: readExample(app, `verify/${file}`),
+  }))
   const vector = {
-    headers: readExample('vector/headers.txt'),
-    body: readExample('vector/body.txt'),
+    headers: readExample(app, 'verify/vector/headers.txt'),
+    body: readExample(app, 'verify/vector/body.txt'),
   }
+  const client = readFileSync(new URL('flare-watchdog-client.tgz', EXAMPLES))
+  const clientTag = tagOfDocument(client.toString('base64'))
 
   server.get('/docs/quickstart.mjs', (_request, reply) =>
     reply.type('text/javascript; charset=utf-8').send(quickstart),
   )
+  server.get(CLIENT_PATH, (request, reply) => {
+    reply
+      .header('cache-control', `public, max-age=${HOUR_MS / 1000}`)
+      .header('etag', clientTag)
+      .type('application/gzip')
+    if (matchesTag(request.headers['if-none-match'], clientTag)) return reply.code(304).send()
+    return reply.send(client)
+  })
   server.get('/docs', (request, reply) =>
     sendDocs(app, request, reply, {
       part: '',
@@ -66,6 +79,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
           'npm install viem',
           'node quickstart.mjs',
         ].join('\n'),
+        installClient: `npm install ${app.publicUrl}${CLIENT_PATH}`,
         agentsHtml: t.html('pages:docs.agents.text', {
           url: html(`<code dir="ltr">${escapeHtml(`${app.publicUrl}/mcp`)}</code>`),
         }),
@@ -75,6 +89,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
   server.get(GUIDE_PATH, (request, reply) =>
     sendDocs(app, request, reply, {
       part: '/guide',
+      description: (t) => t('pages:home.lead'),
       view: 'docs-guide',
       data: (t) => ({
         title: t('pages:docs.guide'),
@@ -120,35 +135,45 @@ export function docsPage(server: FastifyInstance, app: App): void {
       },
     }),
   )
-  server.get('/docs/webhooks', (request, reply) =>
+  server.get(WEBHOOKS_PATH, (request, reply) =>
     sendDocs(app, request, reply, {
       part: '/webhooks',
+      description: (t) => t('pages:docs.webhooks.lead'),
       view: 'docs-webhooks',
       data: (t) => ({
         title: t('pages:docs.webhooks'),
         headers: WEBHOOK_HEADERS.map(({ name }) => name),
         fields: { label: t('pages:docs.webhooks.body'), rows: reference(t).webhook },
+        steps: VERIFY_STEPS,
         verifiers,
         vector,
       }),
     }),
   )
-  server.get('/docs/search', (request, reply) => {
+  server.get('/docs/search', async (request, reply) => {
     const query = (queryParametersOf(request)['q'] ?? '').trim().slice(0, QUERY_LENGTH_MAX)
+    const found = await searchDocs(app, translator(localeOf(request)), query)
     return sendDocs(app, request, reply, {
       part: undefined,
       view: 'docs-search',
       parameters: ['q'],
       data: (t) => {
-        const results = searchDocs(app, t, query)
-        const count = t('pages:docs.search.count', { count: results.length })
-        return { title: t('pages:docs.search.find'), query, results, count }
+        const { results, isEveryWord, suggestion } = found
+        return {
+          title: t('pages:docs.search.find'),
+          query,
+          results,
+          isEveryWord,
+          count: t('pages:docs.search.count', { count: results.length }),
+          suggestionHtml: suggestion && suggestionHtml(t, suggestion, choicesOf(request)),
+        }
       },
     })
   })
   server.get('/docs/events', (request, reply) =>
     sendDocs(app, request, reply, {
       part: '/events',
+      description: (t) => t('pages:docs.events.lead'),
       view: 'docs-events',
       data: (t) => ({ title: t('pages:docs.events'), events: eventList(app, t) }),
     }),
@@ -156,6 +181,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
   server.get('/docs/watches', (request, reply) =>
     sendDocs(app, request, reply, {
       part: '/watches',
+      description: (t) => t('pages:docs.watches.lead'),
       view: 'docs-watches',
       data: (t) => ({ title: t('pages:docs.watches'), types: watchTypes(app, t) }),
     }),
@@ -166,6 +192,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
     return sendDocs(app, request, reply, {
       part: '/watches',
       view: 'docs-type',
+      description: (t) => t(checkedKey(`signals:type.${type.name}.description`)),
       data: (t) => typeDoc(app, t, type),
     })
   })
@@ -178,6 +205,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
       return sendDocs(app, request, reply, {
         part: '/watches',
         view: 'docs-signal',
+        description: (t) => t(checkedKey(`signals:${type.name}.${signal.id}.description`)),
         data: (t) => signalDoc(app, t, type, signal),
       })
     },
@@ -188,15 +216,20 @@ function sendDocs(
   app: App,
   request: FastifyRequest,
   reply: FastifyReply,
-  { part, view, parameters, data }: DocsPage,
+  { part, view, parameters, description, data }: DocsPage,
 ): FastifyReply {
+  const path = request.url.split('?')[0] ?? ''
   const page: Page = {
     view: 'docs-frame',
     ...(parameters !== undefined && { parameters }),
     data: (t) => ({
+      share: linkPreview(app, t, {
+        path,
+        description: description?.(t) ?? t('pages:docs.lead'),
+      }),
       ...data(t),
       inner: `./${view}`,
-      parts: sideList(app, t, part, request.url.split('?')[0] ?? ''),
+      parts: sideList(app, t, part, path),
       chosenLocale: isLocale(queryParametersOf(request)['lang']) ? t.locale : undefined,
       script: '/scripts/docs.js',
     }),
@@ -218,12 +251,20 @@ function withoutRepeats(operations: readonly OperationDoc[]) {
   })
 }
 
+/** "Did you mean …?", with a link that searches it in the language that the reader chose. */
+function suggestionHtml(t: Translate, suggestion: string, choices: string): string {
+  const href = `/docs/search?${new URLSearchParams([['q', suggestion], ...new URLSearchParams(choices)])}`
+  const link = `<a href="${escapeHtml(href)}"><bdi>${escapeHtml(suggestion)}</bdi></a>`
+  return t.html('pages:docs.search.didYouMean', { query: html(link) })
+}
+
 function notFound(): AppError {
   return new AppError('not_found', 'not_found')
 }
 
-function readExample(file: string): string {
-  return readFileSync(new URL(file, EXAMPLES), 'utf8')
+/** A file of `examples`, with the address of this service. */
+function readExample({ publicUrl }: App, file: string): string {
+  return readFileSync(new URL(file, EXAMPLES), 'utf8').replaceAll(EXAMPLE_ORIGIN, publicUrl)
 }
 
 function scopeHtml(t: Translate, scope: string): string {

@@ -27,6 +27,7 @@ import {
   sendRendered,
   zoneOf,
 } from './layout.ts'
+import { linkPreview } from './link-preview.ts'
 import { answerView, exampleCard } from './look-up-view.ts'
 import { priceCards } from './price-cards.ts'
 
@@ -97,6 +98,7 @@ async function homeOf(
       const card = answer?.card
       return {
         title: t('pages:home.title'),
+        share: linkPreview(app, t, { path: '/', description: t('pages:home.lead') }),
         botUrl: botUrl(app),
         input: asked?.input ?? '',
         choices: [...choices].map(([name, value]) => ({ name, value })),

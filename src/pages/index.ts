@@ -13,6 +13,7 @@ import { evidencePage } from './evidence.ts'
 import { readForms } from './form.ts'
 import { homePage } from './home.ts'
 import { ASSETS_FOLDER, CONTENT_SECURITY_POLICY, PAGE_CSS, SCRIPTS_FOLDER } from './layout.ts'
+import { previewPicture } from './link-preview.ts'
 import { notFoundPage } from './not-found.ts'
 import { payPage } from './pay.ts'
 import { problemPages } from './problems.ts'
@@ -24,6 +25,7 @@ import { unsubscribePage } from './unsubscribe.ts'
 /** Every page of the service. `notFoundPage` answers the other paths. */
 const PAGES = [
   homePage,
+  previewPicture,
   docsPage,
   connectPage,
   payPage,

@@ -140,6 +140,7 @@ export function renderPage(app: App, request: FastifyRequest, page: Page): Rende
     link: linker(request),
     action: pathOf(request),
     publicUrl: app.publicUrl,
+    supportUrl: app.supportUrl,
     withCode,
     languages: LOCALES.map((code) => ({
       code,

@@ -74,10 +74,7 @@ export function payView(app: App, t: Translate, page: PayPage) {
     others: page.others,
     renewOther: t('pages:pay.renew.other', { asset: id(topup.asset) }),
     refusal: page.refusal,
-    afterRejection:
-      topup.status === 'rejected'
-        ? t(topup.reason === 'wrong_recipient' ? 'pages:pay.elsewhere' : 'pages:pay.support')
-        : undefined,
+    afterRejection: topup.status === 'rejected' ? afterRejection(app, t, topup) : undefined,
     isNative: topup.transaction !== null && topup.approval === null,
     wallet: isOpen && topup.transaction !== null ? walletData(due) : undefined,
     texts: walletTexts(t, due),
@@ -100,6 +97,12 @@ export function payView(app: App, t: Translate, page: PayPage) {
     confirmPath: `/pay/${topup.handle}/confirm`,
     script: '/scripts/pay.js',
   }
+}
+
+/** What the payer can do; a payment to another address is not recorded. */
+function afterRejection({ supportUrl }: App, t: Translate, { reason }: Topup): string {
+  if (reason === 'wrong_recipient') return t('pages:pay.elsewhere')
+  return t(supportUrl === undefined ? 'pages:pay.recorded' : 'pages:pay.support')
 }
 
 /** @param page `isUnpaid`: whether the quote, or what is left of it, can be paid now */

@@ -33,7 +33,7 @@ const EXAMPLE_REFERENCE = '6f1c2a9e-3b1d-4f0a-9c55-2f8f5d1f7f10'
 /** `/problems` and `/problems/<code>`: the URLs in an error's `type`. */
 export function problemPages(server: FastifyInstance, app: App): void {
   server.get('/problems', (request, reply) =>
-    sendPage(app, request, reply, { view: 'problems', data: (t) => index(t) }),
+    sendPage(app, request, reply, { view: 'problems', data: (t) => problemIndex(t) }),
   )
   server.get<{ Params: { code: string } }>('/problems/:code', (request, reply) => {
     const { code } = request.params
@@ -46,20 +46,21 @@ export function problemPages(server: FastifyInstance, app: App): void {
       : ({
           view: 'problems',
           status: 404,
-          data: (t: Translate) => ({ ...index(t), unknown: t('pages:problems.unknown') }),
+          data: (t: Translate) => ({ ...problemIndex(t), unknown: t('pages:problems.unknown') }),
         } as const)
     return sendPage(app, request, reply, page)
   })
 }
 
-function index(t: Translate) {
+/** The error codes by HTTP status, with their titles. */
+export function problemIndex(t: Translate) {
   const groups = Map.groupBy(ERROR_CODES, statusOfErrorCode)
   return {
     title: t('pages:problems.title'),
     groups: [...groups].map(([status, codes]) => ({
       status,
       heading: t('pages:problems.status', { status: String(status) }),
-      codes: codes.map((code) => ({ code, title: titleOf(t, code) })),
+      codes: codes.map((code) => ({ code, title: titleOfCode(t, code) })),
     })),
   }
 }
@@ -86,6 +87,7 @@ function problem(app: App, t: Translate, code: ErrorCode, reference: string | un
   }
 }
 
-function titleOf(t: Translate, code: ErrorCode): string {
+/** Title of an error code, with example values. */
+export function titleOfCode(t: Translate, code: ErrorCode): string {
   return t(checkedKey(`errors:${code}.title`), EXAMPLES[code])
 }

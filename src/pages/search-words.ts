@@ -1,51 +1,54 @@
-/** Words of a text for the search in the docs, and how well a query fits a text. Pure. */
+/** Words of a text for the search in the docs. Pure. */
 import { intlTag, type Locale } from '#src/kernel/locale.ts'
 
-/** A text as the search sees it. */
-export interface SearchableText {
-  /** Its words, folded, each once. */
-  readonly words: readonly string[]
-  /** The whole text, folded. */
-  readonly whole: string
+/**
+ * The words of a text as they were written. Chinese has no spaces and the same characters can be split otherwise inside of a
+ * sentence, so its words are all pairs of neighbours, and the last character.
+ */
+export function writtenWords(text: string, locale: Locale): string[] {
+  return split(text, locale, (run) => [...pairsOf(run), run.at(-1) ?? ''])
 }
 
-/** What a word is worth at its best place: 1 as a whole, less as the beginning of a longer word. */
-const BEGINNING = 0.9
+/** The words of a query as they were written; a single Chinese character is a word. */
+export function queryWords(query: string, locale: Locale): string[] {
+  return split(query, locale, (run) => (run.length === 1 ? run : pairsOf(run)))
+}
 
 /**
- * The words of a text in one language, folded: lower case, without accents and direction marks. Chinese is split into
- * words, too. Names for programs such as `no_free_slot` count as a whole and by their parts.
+ * A written word as the index has it: folded, whole and without what is written before it as part of it. Names for programs such as
+ * `no_free_slot` count as a whole and by their parts.
  */
-export function searchable(text: string, locale: Locale): SearchableText {
-  const whole = folded(text)
-  return { words: [...new Set(wordsOf(whole, locale))], whole }
+export function indexedWords(word: string, locale: Locale): string[] {
+  const whole = folded(word)
+  const parts = whole.split(/[_.]/).filter((part) => part !== '')
+  return [...new Set([whole, ...parts, bareWord(whole, locale)])]
 }
 
-/** The words of a query. */
-export function queryWords(query: string, locale: Locale): readonly string[] {
-  const whole = folded(query)
-  const words = segments(whole, locale)
-  return words.map((word) => bareWord(word, locale))
+/** A written word of a query as it is looked up. */
+export function queriedWord(word: string, locale: Locale): string {
+  return bareWord(folded(word), locale)
 }
 
-/** How well a word of a query fits a text: 1 if the text has it, less if a word begins with it, else 0. */
-export function fitOf(word: string, { words, whole }: SearchableText): number {
-  if (words.includes(word)) return 1
-  // Chinese has no spaces: the same word can be split otherwise inside of a sentence.
-  const begins = HAN.test(word)
-    ? whole.includes(word)
-    : words.some((other) => other.startsWith(word))
-  return begins ? BEGINNING : 0
+/** Whether a word is Chinese. */
+export function isHan(word: string): boolean {
+  return HAN.test(word)
 }
 
 const HAN = /\p{Script=Han}/u
+const HAN_RUNS = /(\p{Script=Han}+)/u
 
-function wordsOf(whole: string, locale: Locale): string[] {
-  return segments(whole, locale).flatMap((word) => {
-    const parts = word.split(/[_.]/).filter((part) => part !== '' && part !== word)
-    const bare = bareWord(word, locale)
-    return [word, ...parts, ...(bare === word ? [] : [bare])]
-  })
+function split(
+  text: string,
+  locale: Locale,
+  splitHan: (run: readonly string[]) => readonly string[],
+): string[] {
+  return text
+    .split(HAN_RUNS)
+    .flatMap((part) => (isHan(part) ? splitHan([...part]) : segments(part, locale)))
+}
+
+function pairsOf(run: readonly string[]): string[] {
+  return run.slice(1).map((character, index) => `${run[index]}${character}`)
 }
 
 const segmenters = new Map<Locale, Intl.Segmenter>()

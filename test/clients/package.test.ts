@@ -2,20 +2,24 @@ import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { makeSecret, signBody, webhookBody } from '#src/channels/webhook.ts'
+import { packClient } from '../generated/client-package.ts'
+import { freshDatabase } from '../support/database.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { serviceOnly } from '../support/harness.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 
 /** The package as a customer gets it: packed, installed in a folder of its own, used by the README's programs. */
 
 const run = promisify(execFile)
-const PACKAGE = join(import.meta.dirname, '../../clients/typescript/')
+const EXAMPLES = join(import.meta.dirname, '../../examples/verify/')
 const MODULES = join(import.meta.dirname, '../../node_modules/')
+const OPTIONS = ['--no-audit', '--no-fund', '--ignore-scripts']
 const PROGRAMS = ['sign-in.mjs', 'webhook.mjs'] as const
 
 let folder: string
@@ -23,10 +27,9 @@ let readme: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'watchdog-client-'))
-  await run('npm', ['pack', '--pack-destination', folder], { cwd: PACKAGE })
+  const packed = await packClient(folder)
   await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}')
-  const options = ['--no-audit', '--no-fund', '--offline', '--ignore-scripts']
-  await run('npm', ['install', ...options, './flare-watchdog-client-0.1.0.tgz'], { cwd: folder })
+  await run('npm', ['install', ...OPTIONS, '--offline', packed], { cwd: folder })
   // The dependency of the programs besides the package.
   await symlink(join(MODULES, 'viem'), join(folder, 'node_modules/viem'))
   await symlink(join(MODULES, '@types'), join(folder, 'node_modules/@types'))
@@ -63,6 +66,56 @@ test('the package has its code, its types, its README and licence, and no depend
     ).toEqual([])
   }
 })
+
+test('a running service hands the package out: npm installs it from the docs, and it verifies a webhook', async () => {
+  const customer = await mkdtemp(join(tmpdir(), 'watchdog-customer-'))
+  const database = await freshDatabase()
+  const service = await startServiceProcess({ DATABASE_URL: database.url })
+  const address = `${service.url}/docs/flare-watchdog-client.tgz`
+  await writeFile(join(customer, 'package.json'), '{"private":true,"type":"module"}')
+  await run('npm', ['install', ...OPTIONS, '--cache', join(customer, 'cache'), address], {
+    cwd: customer,
+  })
+  const installed = join(customer, 'node_modules/flare-watchdog-client')
+  // After a change of the client or of the API: npm run types:api.
+  expect(await contentsOf(installed)).toEqual(
+    await contentsOf(join(folder, 'node_modules/flare-watchdog-client')),
+  )
+  await writeFile(
+    join(customer, 'verify.ts'),
+    await readFile(join(EXAMPLES, 'typescript.ts'), 'utf8'),
+  )
+  const recorded = ['headers.txt', 'body.txt'].map((name) => join(EXAMPLES, 'vector', name))
+  const { stdout } = await run(process.execPath, ['verify.ts', ...recorded, '1795176000'], {
+    cwd: customer,
+    env: {
+      PATH: process.env.PATH,
+      WEBHOOK_SECRET: 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
+    },
+  })
+  expect(stdout).toBe('valid\n')
+
+  const { headers } = await fetch(address)
+  expect(headers.get('content-type')).toBe('application/gzip')
+  expect(headers.get('cache-control')).toBe('public, max-age=3600')
+  const again = await fetch(address, { headers: { 'if-none-match': headers.get('etag') ?? '' } })
+  expect(again.status).toBe(304)
+  for (const path of ['/docs', '/docs/webhooks']) {
+    expect(await (await fetch(service.url + path)).text()).toContain(`npm install ${address}`)
+  }
+  await service.stop()
+  await database.drop()
+  await rm(customer, { recursive: true, force: true })
+})
+
+/** Each file of a folder with its content. */
+async function contentsOf(root: string): Promise<Readonly<Record<string, string>>> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name)).toSorted()
+  const texts = paths.map(async (path) => [relative(root, path), await readFile(path, 'utf8')])
+  return Object.fromEntries(await Promise.all(texts))
+}
 
 test('the programs of the README compile with the types of the package', async () => {
   const options = ['--noEmit', '--strict', '--skipLibCheck', '--allowJs', '--checkJs']

@@ -5,6 +5,7 @@ import { generateApi } from 'swagger-typescript-api'
 import { REGISTRY } from '#src/operations/index.ts'
 import { openApiDocument } from '#src/operations/openapi.ts'
 import { writeClient } from './client.ts'
+import { packClient } from './client-package.ts'
 
 /** The generated files of the client, which tests use, too. */
 const FOLDER = new URL('../../clients/typescript/src/generated/', import.meta.url)
@@ -48,4 +49,5 @@ function format(text: string): string {
 
 if (process.argv[1] === import.meta.filename) {
   for (const [file, text] of await generatedFiles()) await writeFile(file, text)
+  await packClient(join(import.meta.dirname, '../../examples'))
 }

@@ -211,7 +211,7 @@ test.each([
     }),
   )
   const place = { gap: 0, isAsWide: true, overflow: 0 }
-  expect(places).toEqual([place, place])
+  expect(places).toEqual([place, place, place])
   const code = page.locator('pre.long > code')
   await code.focus()
   await page.keyboard.press('ArrowDown')

@@ -23,7 +23,7 @@ export function createHelpFeature(features: () => readonly Feature[]): Feature {
 
   const helpOf = (ctx: BotContext) => {
     const { reader, app } = ctx
-    const rights = { isReceiveOnly: isReceiveOnly(ctx) }
+    const rights = { isReceiveOnly: isReceiveOnly(ctx), support: app.supportUrl }
     return reader.isGroup
       ? groupHelp(reader, { ...rights, commands: commandsOf(ctx) })
       : helpMenu(reader, { ...rights, pages: app.publicUrl })
@@ -46,6 +46,7 @@ export function createHelpFeature(features: () => readonly Feature[]): Feature {
     const view = helpPage(reader, page, {
       commands: commandsOf(ctx),
       pages: app.publicUrl,
+      support: app.supportUrl,
       isLinked: link !== undefined,
       canWrite: link?.caller.scopes.includes('write') === true,
     })

@@ -51,6 +51,8 @@ export interface HelpOptions {
   readonly commands: readonly HelpCommand[]
   /** URL of the service's pages. */
   readonly pages: string
+  /** Where people reach the operator; undefined if the operator names nothing. */
+  readonly support: string | undefined
   readonly isLinked: boolean
   /** Whether the chat may change the wallet's data. */
   readonly canWrite: boolean
@@ -59,12 +61,19 @@ export interface HelpOptions {
 /** Start of the help, with a menu of its pages. */
 export function helpMenu(
   { t, isBillingOff }: Reader,
-  { pages: url, ...rights }: ChatRights & Pick<HelpOptions, 'pages'>,
+  { pages: url, support, ...rights }: ChatRights & Pick<HelpOptions, 'pages' | 'support'>,
 ): View {
   const pages = HELP_PAGES.filter((page) => page !== 'credits' || isBillingOff !== true)
   const buttons = pages.map((page) => act(titleOf(t, page), packed('help', { topic: page })))
   return screen(
-    [t.html('bot:help.title'), '', introduction(t, rights), '', t.html('bot:start.safety')],
+    [
+      t.html('bot:help.title'),
+      '',
+      introduction(t, rights),
+      '',
+      t.html('bot:start.safety'),
+      supportLine(t, support),
+    ],
     [...inRows(buttons, 2), [...guideLink(t, url), menuButton(t)]],
   )
 }
@@ -77,7 +86,7 @@ function guideLink(t: Translate, pages: string): readonly Button[] {
 /** Help for a group, without a menu. */
 export function groupHelp(
   reader: Reader,
-  { commands, ...rights }: ChatRights & Pick<HelpOptions, 'commands'>,
+  { commands, support, ...rights }: ChatRights & Pick<HelpOptions, 'commands' | 'support'>,
 ): View {
   const { t } = reader
   return screen(
@@ -88,9 +97,16 @@ export function groupHelp(
       ...commandLines(t, commands),
       '',
       t.html('bot:start.safety'),
+      supportLine(t, support),
     ],
     [[{ label: t('bot:button.openPrivate'), url: deepLink(reader, 'help') }]],
   )
+}
+
+/** Where people reach the operator: Telegram makes links of addresses itself, also of those for mail. */
+function supportLine(t: Translate, support: string | undefined): string | undefined {
+  if (support === undefined) return undefined
+  return t.html('bot:help.support', { support: id(support.replace(/^mailto:/, '')) })
 }
 
 /** What the bot does in this chat. */

@@ -69,7 +69,11 @@ composer.command('start', async (ctx) => {
   if (payload === 'help' && isPrivate) {
     await send(
       ctx,
-      helpMenu(ctx.reader, { isReceiveOnly: isReceiveOnly(ctx), pages: ctx.app.publicUrl }),
+      helpMenu(ctx.reader, {
+        isReceiveOnly: isReceiveOnly(ctx),
+        pages: ctx.app.publicUrl,
+        support: ctx.app.supportUrl,
+      }),
     )
     return
   }

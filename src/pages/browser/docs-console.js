@@ -8,9 +8,6 @@ const KEY_BYTES = 16
 /** Makes every console of the page work. */
 export function offerConsoles() {
   const token = document.getElementById('token')
-  for (const place of document.querySelectorAll('.token, .console')) {
-    if (place instanceof HTMLElement) place.hidden = false
-  }
   for (const form of document.querySelectorAll('.console form')) {
     if (!(form instanceof HTMLFormElement)) continue
     form.addEventListener('submit', (event) => {

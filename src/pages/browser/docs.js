@@ -1,30 +1,29 @@
-// Script of the docs: a button to copy each example, results of the search while typing, and the consoles of
-// the API reference.
+// Script of the docs: buttons that copy examples, results of the search while typing, and the consoles of the
+// API reference. It adds nothing to the page, so that nothing moves while the page loads.
 
 import { offerConsoles } from './docs-console.js'
 import { searchWhileTyping } from './docs-search.js'
 import { find, showCopied } from './dom.js'
 
-const { copy = '', done = '' } = find('.docs').dataset
+const { done = '' } = find('.docs').dataset
 
 searchWhileTyping()
 offerConsoles()
-if (navigator.clipboard !== undefined) {
-  for (const example of document.querySelectorAll('pre')) offerCopy(example)
+for (const button of document.querySelectorAll('.docs pre > .copy')) {
+  if (button instanceof HTMLButtonElement) offerCopy(button)
 }
 
-/** @param {HTMLElement} example */
-function offerCopy(example) {
-  const code = example.querySelector('code')
-  if (code === null) return
-  const button = document.createElement('button')
-  Object.assign(button, { type: 'button', className: 'button copy', textContent: copy })
+/** @param {HTMLButtonElement} button */
+function offerCopy(button) {
+  const code = button.nextElementSibling
+  if (!(code instanceof HTMLElement)) return
+  // Pages without TLS have no clipboard. The button keeps its place.
+  if (navigator.clipboard === undefined) button.style.visibility = 'hidden'
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(code.textContent ?? '')
     showCopied(button, done)
   })
-  example.prepend(button)
   // The code scrolls below the button, so it is what a keyboard scrolls.
-  example.removeAttribute('tabindex')
+  button.parentElement?.removeAttribute('tabindex')
   code.tabIndex = 0
 }

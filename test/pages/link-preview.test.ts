@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { escapeHtml, translator } from '#src/i18n/translate.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { openSite, type Site } from './site.ts'
+
+let site: Site
+beforeAll(async () => {
+  site = await openSite()
+})
+afterAll(() => site.close())
+
+const PAGES = [
+  ['/', 'pages:home.title', 'pages:home.lead'],
+  ['/docs', 'pages:docs.title', 'pages:docs.lead'],
+  ['/docs/webhooks', 'pages:docs.webhooks', 'pages:docs.webhooks.lead'],
+  [
+    '/docs/watches/wallet-balance',
+    'bot:button.type.wallet-balance',
+    'signals:type.wallet-balance.description',
+  ],
+] as const
+
+test.each(
+  PAGES,
+)('a link to %s has a title, a description and a picture, in every language', async (path, title, lead) => {
+  for (const locale of LOCALES) {
+    const t = translator(locale)
+    const { html } = await site.get(`${path}?lang=${locale}`)
+    const meta = (name: string) => new RegExp(`${name}" content="([^"]*)"`).exec(html)?.[1]
+    expect(meta('og:title')).toBe(escapeHtml(t(title)))
+    expect([meta('name="description'), meta('og:description')]).toEqual([
+      escapeHtml(t(lead)),
+      escapeHtml(t(lead)),
+    ])
+    expect(meta('og:url')).toBe(
+      site.app.publicUrl + path + (locale === 'en' ? '' : `?lang=${locale}`),
+    )
+    expect(meta('og:image')).toBe(`${site.app.publicUrl}/assets/preview.png`)
+  }
+})
+
+test('the picture of links is a PNG of the size that they name, for every site', async () => {
+  const { bytes, headers } = await site.get('/assets/preview.png')
+  expect(headers).toMatchObject({
+    'content-type': 'image/png',
+    'cache-control': 'public, max-age=3600',
+    'cross-origin-resource-policy': 'cross-origin',
+  })
+  expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([1280, 672])
+})

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { helpMenu } from '#bot/features/help/view.ts'
+import { translator } from '#src/i18n/translate.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { openSite } from './site.ts'
+
+const PATHS = ['/', '/docs', '/problems', '/nowhere']
+
+test('pages name in their footer where people reach the operator, in every language', async () => {
+  const site = await openSite({ SUPPORT_URL: 'mailto:help@example.org' })
+  for (const locale of LOCALES) {
+    const label = translator(locale)('pages:frame.support')
+    for (const path of PATHS) {
+      const { html } = await site.get(path, { accept: 'text/html', 'accept-language': locale })
+      const footer = html.slice(html.indexOf('<footer'))
+      expect(footer, `${path} ${locale}`).toContain(
+        `<a href="mailto:help@example.org" rel="noreferrer">${label}</a>`,
+      )
+    }
+  }
+  const problem = await site.get('/problems/internal?ref=abc')
+  expect(problem.html.match(/mailto:help@example\.org/g)).toHaveLength(2)
+  await site.close()
+})
+
+test('without an address no page speaks of contact', async () => {
+  const site = await openSite()
+  const label = translator('en')('pages:frame.support')
+  for (const path of [...PATHS, '/problems/internal?ref=abc']) {
+    const { html } = await site.get(path, { accept: 'text/html' })
+    expect(html, path).not.toContain(`>${label}</a>`)
+  }
+  await site.close()
+})
+
+test.each(
+  LOCALES,
+)('the help of the bot names the address, or says nothing of it, in %s', (locale) => {
+  const reader = { t: translator(locale), timezone: 'UTC', isGroup: false, bot: 'watchdog' }
+  const helpFor = (support: string | undefined) =>
+    helpMenu(reader, { isReceiveOnly: false, pages: 'https://example.org', support }).html
+  expect(helpFor('mailto:help@example.org')).toContain('help@example.org')
+  expect(helpFor('https://example.org/help?a=1&b=2')).toContain(
+    'https://example.org/help?a=1&amp;b=2',
+  )
+  expect(helpFor(undefined).split('\n')).toHaveLength(
+    helpFor('mailto:a@b.org').split('\n').length - 1,
+  )
+})
