@@ -62,20 +62,27 @@ const common = {
 }
 
 const [firstType, ...otherTypes] = REGISTRY.map(({ name, target, settings }) =>
-  z.strictObject({
-    type: z.literal(name),
-    target,
-    // Optional for types without required settings.
-    settings: settings.safeParse({}).success ? settings.prefault({}) : settings,
-    ...common,
-  }),
+  z
+    .strictObject({
+      type: z.literal(name),
+      target,
+      // Optional for types without required settings.
+      settings: settings.safeParse({}).success ? settings.prefault({}) : settings,
+      ...common,
+    })
+    .meta({ id: `${schemaName(name)}WatchRequest` }),
 )
 if (firstType === undefined) throw new Error('there is no watch type')
+
+/** The name of a watch type as part of a schema’s name: `WalletBalance` for `wallet-balance`. */
+function schemaName(type: string): string {
+  return type.replaceAll(/(?:^|-)(\w)/g, (_whole, letter: string) => letter.toUpperCase())
+}
 
 /** Body of `POST /watches`, with one variant per watch type. */
 export const NewWatch = z
   .discriminatedUnion('type', [firstType, ...otherTypes])
-  .meta({ id: 'NewWatch' })
+  .meta({ id: 'WatchRequest' })
 export type NewWatch = z.output<typeof NewWatch>
 
 /** Body of `PATCH /watches/{id}`: signals merge by id, settings by field; type and target never change. */
