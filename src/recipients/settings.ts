@@ -27,8 +27,8 @@ const QuietHours = z
     criticalBypass: z.boolean().meta({ description: 'operations:field.criticalBypass' }),
   })
   .check((context) => {
-    const { from, to } = context.value
-    if (from !== to) return
+    const { enabled, from, to } = context.value
+    if (!enabled || from !== to) return
     context.issues.push({
       code: 'custom',
       input: to,
