@@ -10,7 +10,7 @@
 import { z } from 'zod'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { LABEL_LENGTH_MAX, Label } from '#src/kernel/label.ts'
+import { Label } from '#src/kernel/label.ts'
 import { NoNextCursor } from '#src/kernel/pagination.ts'
 import { Address, Id, Instant } from '#src/kernel/units.ts'
 
@@ -42,7 +42,7 @@ export const ChallengeRequest = z
       .describe('operations:field.askedScopes'),
     label: Label.optional()
       .describe('operations:field.tokenLabel')
-      .meta({ examples: ['deploy script'], minLength: 1, maxLength: LABEL_LENGTH_MAX }),
+      .meta({ examples: ['deploy script'] }),
   })
   .meta({ id: 'ChallengeRequest' })
 export type ChallengeRequest = z.output<typeof ChallengeRequest>

@@ -6,6 +6,7 @@ import type { AnyOperation, App } from './define.ts'
 import type { OperationExample } from './examples/define.ts'
 import { examplesAt } from './examples/index.ts'
 import { PARAMETERS } from './examples/parameters.ts'
+import { IdempotencyKey } from './idempotency.ts'
 import { withDataMeanings } from './openapi-events.ts'
 import { pathsOfNamed, withMeanings } from './openapi-meanings.ts'
 import { errorCodes, Problem, problemAnswers, problemReferences } from './openapi-problems.ts'
@@ -121,15 +122,17 @@ function answers({ t, examples }: Edition, operation: AnyOperation): Record<stri
 }
 
 function headers(t: Translate, operation: AnyOperation): unknown[] {
-  const text = (name: string, description: string) => ({
+  const text = (name: string, description: string, schema = z.string()) => ({
     name,
     in: 'header',
     required: false,
     description,
-    schema: { type: 'string' },
+    schema: jsonSchema(t, schema),
   })
   return [
-    ...(operation.idempotent ? [text('Idempotency-Key', t('operations:info.idempotencyKey'))] : []),
+    ...(operation.idempotent
+      ? [text('Idempotency-Key', t('operations:info.idempotencyKey'), IdempotencyKey)]
+      : []),
     ...(operation.etag && operation.method !== 'GET'
       ? [text('If-Match', t('operations:info.ifMatch'))]
       : []),

@@ -17,6 +17,9 @@ const RECIPIENTS_MAX = 20
 /** Maximum cooldown between two alerts, in seconds: 30 days. */
 export const COOLDOWN_SECONDS_MAX = 30 * DAY_SECONDS
 
+/** Number of signals of the type with the most. */
+const SIGNALS_MAX = Math.max(...REGISTRY.map(({ signals }) => signals.length))
+
 const MinSeverity = z.enum(SEVERITIES)
 const CooldownSeconds = z.int().min(0).max(COOLDOWN_SECONDS_MAX)
 const RecipientIds = z.array(Id).max(RECIPIENTS_MAX)
@@ -51,7 +54,6 @@ export type SignalSetting = z.output<typeof SignalSetting>
 
 const common = {
   label: Label.optional(),
-  signals: z.array(SignalChoice).optional(),
   recipientIds: RecipientIds.nullish().meta({ description: 'operations:field.watchRecipients' }),
   minSeverity: MinSeverity.default('info'),
   cooldownSeconds: CooldownSeconds.default(0).meta({ description: 'operations:field.cooldown' }),
@@ -61,7 +63,7 @@ const common = {
   escalateTo: RecipientIds.optional().meta({ description: 'operations:field.escalateTo' }),
 }
 
-const [firstType, ...otherTypes] = REGISTRY.map(({ name, target, settings }) =>
+const [firstType, ...otherTypes] = REGISTRY.map(({ name, target, settings, signals }) =>
   z
     .strictObject({
       type: z.literal(name),
@@ -69,6 +71,7 @@ const [firstType, ...otherTypes] = REGISTRY.map(({ name, target, settings }) =>
       // Optional for types without required settings.
       settings: settings.safeParse({}).success ? settings.prefault({}) : settings,
       ...common,
+      signals: z.array(SignalChoice).max(signals.length).optional(),
     })
     .meta({ id: `${schemaName(name)}WatchRequest` }),
 )
@@ -90,7 +93,7 @@ export const WatchChanges = z
   .strictObject({
     label: Label.optional(),
     settings: z.record(z.string(), z.unknown()).optional(),
-    signals: z.array(SignalChoice).optional(),
+    signals: z.array(SignalChoice).max(SIGNALS_MAX).optional(),
     recipientIds: RecipientIds.nullish().meta({ description: 'operations:field.watchRecipients' }),
     minSeverity: MinSeverity.optional(),
     cooldownSeconds: CooldownSeconds.optional().meta({ description: 'operations:field.cooldown' }),

@@ -703,6 +703,7 @@ export interface ChallengeRequest {
    * Name of the token in lists.
    * @minLength 1
    * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -795,7 +796,12 @@ export interface CreditsBalanceWatchRequest {
    * @maxItems 20
    */
   escalateTo?: number[];
-  /** Name of the watch; by default the service makes one from the target. */
+  /**
+   * Name of the watch; by default the service makes one from the target.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
   label?: string;
   /**
    * Minimum severity: less severe alerts are not sent.
@@ -813,7 +819,10 @@ export interface CreditsBalanceWatchRequest {
      */
     limit: number;
   };
-  /** Settings of the signals; omitted ones have their defaults. */
+  /**
+   * Settings of the signals; omitted ones have their defaults.
+   * @maxItems 1
+   */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
   target: object;
@@ -1134,7 +1143,12 @@ export interface FeedMoveWatchRequest {
    * @maxItems 20
    */
   escalateTo?: number[];
-  /** Name of the watch; by default the service makes one from the target. */
+  /**
+   * Name of the watch; by default the service makes one from the target.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
   label?: string;
   /**
    * Minimum severity: less severe alerts are not sent.
@@ -1164,7 +1178,10 @@ export interface FeedMoveWatchRequest {
      */
     windowSeconds: number;
   };
-  /** Settings of the signals; omitted ones have their defaults. */
+  /**
+   * Settings of the signals; omitted ones have their defaults.
+   * @maxItems 1
+   */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
   target: {
@@ -1755,7 +1772,12 @@ export interface ProviderEligibilityWatchRequest {
    * @maxItems 20
    */
   escalateTo?: number[];
-  /** Name of the watch; by default the service makes one from the target. */
+  /**
+   * Name of the watch; by default the service makes one from the target.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
   label?: string;
   /**
    * Minimum severity: less severe alerts are not sent.
@@ -1769,7 +1791,10 @@ export interface ProviderEligibilityWatchRequest {
    * @default {}
    */
   settings?: object;
-  /** Settings of the signals; omitted ones have their defaults. */
+  /**
+   * Settings of the signals; omitted ones have their defaults.
+   * @maxItems 1
+   */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
   target: {
@@ -1798,7 +1823,12 @@ export interface ProviderFspWatchRequest {
    * @maxItems 20
    */
   escalateTo?: number[];
-  /** Name of the watch; by default the service makes one from the target. */
+  /**
+   * Name of the watch; by default the service makes one from the target.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
   label?: string;
   /**
    * Minimum severity: less severe alerts are not sent.
@@ -1812,7 +1842,10 @@ export interface ProviderFspWatchRequest {
    * @default {}
    */
   settings?: object;
-  /** Settings of the signals; omitted ones have their defaults. */
+  /**
+   * Settings of the signals; omitted ones have their defaults.
+   * @maxItems 22
+   */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
   target: {
@@ -2145,7 +2178,12 @@ export interface RecipientChanges {
   locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   /** Minimum severity: less severe alerts are not sent. */
   minSeverity?: "info" | "warning" | "critical";
-  /** Name of the recipient. */
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
   name?: string;
   /** true replaces the signing secret of a webhook. */
   rotateSecret?: boolean;
@@ -2190,7 +2228,12 @@ export interface RecipientRequest {
   locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   /** Minimum severity: less severe alerts are not sent. */
   minSeverity?: "info" | "warning" | "critical";
-  /** Name of the recipient. */
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
   name: string;
   /** IANA time zone, such as Europe/Berlin. */
   timezone?: string;
@@ -2312,7 +2355,12 @@ export interface RewardSigningWatchRequest {
    * @maxItems 20
    */
   escalateTo?: number[];
-  /** Name of the watch; by default the service makes one from the target. */
+  /**
+   * Name of the watch; by default the service makes one from the target.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
   label?: string;
   /**
    * Minimum severity: less severe alerts are not sent.
@@ -2326,7 +2374,10 @@ export interface RewardSigningWatchRequest {
    * @default {}
    */
   settings?: object;
-  /** Settings of the signals; omitted ones have their defaults. */
+  /**
+   * Settings of the signals; omitted ones have their defaults.
+   * @maxItems 1
+   */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
   target: {
@@ -2846,7 +2897,12 @@ export interface TelegramLink {
 }
 
 export interface TelegramLinkRequest {
-  /** Name of the recipient; defaults to the chat’s title. */
+  /**
+   * Name of the recipient; defaults to the chat’s title.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
   name?: string;
   /**
    * What the chat may do; defaults to `read` and `write`.
@@ -3328,7 +3384,12 @@ export interface WalletBalanceWatchRequest {
    * @maxItems 20
    */
   escalateTo?: number[];
-  /** Name of the watch; by default the service makes one from the target. */
+  /**
+   * Name of the watch; by default the service makes one from the target.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
   label?: string;
   /**
    * Minimum severity: less severe alerts are not sent.
@@ -3350,7 +3411,10 @@ export interface WalletBalanceWatchRequest {
      */
     threshold: string;
   };
-  /** Settings of the signals; omitted ones have their defaults. */
+  /**
+   * Settings of the signals; omitted ones have their defaults.
+   * @maxItems 1
+   */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
   target: {
@@ -3447,7 +3511,12 @@ export interface WatchChanges {
    * @maxItems 20
    */
   escalateTo?: number[];
-  /** Name of the watch. */
+  /**
+   * Name of the watch.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
   label?: string;
   /** Minimum severity: less severe alerts are not sent. */
   minSeverity?: "info" | "warning" | "critical";
@@ -3457,7 +3526,10 @@ export interface WatchChanges {
   recipientIds?: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings?: Partial<Record<string, any>>;
-  /** Settings of the signals; omitted ones have their defaults. */
+  /**
+   * Settings of the signals; omitted ones have their defaults.
+   * @maxItems 22
+   */
   signals?: SignalChoice[];
   /** paused pauses the watch, active resumes it. */
   status?: "active" | "paused";
