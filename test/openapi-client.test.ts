@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EVENTS } from '#src/watches/events.ts'
 import { englishDocument, generate, generatedFiles } from './generated/generate.ts'
 
@@ -49,7 +49,9 @@ test('the generated files of the client are those of the description (npm run ty
 test('every event has exactly one schema of its data', () => {
   const { schemas } = englishDocument().components
   const variants: { properties: { event: { enum: string[] }; data: { $ref: string } } }[] =
-    schemas.WebhookEvent.oneOf
+    schemas.WebhookEvent.oneOf.map(
+      ({ $ref }: { $ref: string }) => schemas[$ref.split('/').at(-1) ?? ''],
+    )
   const events = variants.flatMap(({ properties }) => properties.event.enum)
   expect(events.toSorted()).toEqual(EVENTS.toSorted())
   for (const { properties } of variants) {
@@ -58,4 +60,48 @@ test('every event has exactly one schema of its data', () => {
     // A later release may add properties.
     expect(schemas[name].additionalProperties, name).not.toBe(false)
   }
+})
+
+/** Every schema of the description with its place. */
+function schemasIn(value: unknown, place = ''): (readonly [string, Record<string, unknown>])[] {
+  if (typeof value !== 'object' || value === null) return []
+  const inner = Object.entries(value).flatMap(([key, below]) =>
+    ['example', 'examples', 'default'].includes(key) ? [] : schemasIn(below, `${place}/${key}`),
+  )
+  return Array.isArray(value)
+    ? inner
+    : [[place, Object.fromEntries(Object.entries(value))], ...inner]
+}
+
+// npm run test:generators tries these rules with the generators themselves.
+describe('the description has no shape that generators of clients cannot write:', () => {
+  const document = englishDocument()
+  const schemas = schemasIn(document.components.schemas)
+  const placesOf = (isWrong: (schema: Record<string, unknown>) => boolean) =>
+    schemas.filter(([, schema]) => isWrong(schema)).map(([place]) => place)
+
+  test('a value that is always null', () => {
+    const nullable = placesOf(({ type }) => type === 'null')
+    expect(nullable.filter((place) => !/\/anyOf\/\d+$/.test(place))).toEqual([])
+    expect(nullable.length).toBeGreaterThan(0)
+  })
+
+  test('a constant of no type, or a whole number that is called a fraction', () => {
+    expect(placesOf((schema) => 'const' in schema && schema['type'] === undefined)).toEqual([])
+    expect(
+      placesOf(({ const: only, type }) => Number.isInteger(only) && type !== 'integer'),
+    ).toEqual([])
+    expect(placesOf((schema) => 'const' in schema).length).toBeGreaterThan(0)
+  })
+
+  test('a schema with the name of the function that makes another one', () => {
+    const names = Object.keys(document.components.schemas)
+    expect(names.filter((name) => /^New[A-Z]/.test(name))).toEqual([])
+  })
+
+  test('a variant without a name', () => {
+    const variants = schemas.filter(([place]) => /\/oneOf\/\d+$/.test(place))
+    expect(variants.filter(([, schema]) => schema['$ref'] === undefined)).toEqual([])
+    expect(variants.length).toBeGreaterThan(10)
+  })
 })

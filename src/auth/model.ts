@@ -10,7 +10,8 @@
 import { z } from 'zod'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { LABEL_LENGTH_MAX, Label } from '#src/kernel/label.ts'
+import { Label } from '#src/kernel/label.ts'
+import { NoNextCursor } from '#src/kernel/pagination.ts'
 import { Address, Id, Instant } from '#src/kernel/units.ts'
 
 /** Time within which a challenge can be exchanged. */
@@ -41,7 +42,7 @@ export const ChallengeRequest = z
       .describe('operations:field.askedScopes'),
     label: Label.optional()
       .describe('operations:field.tokenLabel')
-      .meta({ examples: ['deploy script'], minLength: 1, maxLength: LABEL_LENGTH_MAX }),
+      .meta({ examples: ['deploy script'] }),
   })
   .meta({ id: 'ChallengeRequest' })
 export type ChallengeRequest = z.output<typeof ChallengeRequest>
@@ -124,6 +125,6 @@ export type TokenMetadata = z.output<typeof TokenMetadata>
 
 /** A wallet's tokens, active ones first, then the newest; at most 50. */
 export const TokenList = z
-  .object({ data: z.array(TokenMetadata).max(LISTED_TOKENS_MAX), nextCursor: z.null() })
+  .object({ data: z.array(TokenMetadata).max(LISTED_TOKENS_MAX), nextCursor: NoNextCursor })
   .meta({ id: 'TokenList' })
 export type TokenList = z.output<typeof TokenList>

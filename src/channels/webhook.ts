@@ -83,7 +83,7 @@ export const WEBHOOK_HEADERS = [
   },
   { name: 'X-Watchdog-Delivery', isAlwaysSent: true, schema: { type: 'string', format: 'uuid' } },
   { name: 'X-Watchdog-Event', isAlwaysSent: true, schema: { type: 'string' } },
-  { name: 'X-Watchdog-Test', isAlwaysSent: false, schema: { const: 'true' } },
+  { name: 'X-Watchdog-Test', isAlwaysSent: false, schema: { type: 'string', const: 'true' } },
   { name: 'X-Watchdog-Attempt', isAlwaysSent: true, schema: { type: 'integer', minimum: 1 } },
   { name: 'webhook-id', isAlwaysSent: true, schema: { type: 'string', format: 'uuid' } },
   { name: 'webhook-timestamp', isAlwaysSent: true, schema: { type: 'integer' } },

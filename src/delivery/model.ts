@@ -92,13 +92,15 @@ export type DeliveryEntry = z.output<typeof DeliveryEntry>
 /** Result of a test: immediate for a webhook; otherwise the test is queued. */
 export const TestResult = z
   .discriminatedUnion('status', [
-    z.object({
-      deliveryId: z.uuid(),
-      status: z.enum(['delivered', 'failed']),
-      statusCode: z.int().nullable().meta({ description: 'operations:field.noAnswer' }),
-      latencyMs: z.int(),
-    }),
-    z.object({ deliveryId: z.uuid(), status: z.literal('queued') }),
+    z
+      .object({
+        deliveryId: z.uuid(),
+        status: z.enum(['delivered', 'failed']),
+        statusCode: z.int().nullable().meta({ description: 'operations:field.noAnswer' }),
+        latencyMs: z.int(),
+      })
+      .meta({ id: 'AnsweredTest' }),
+    z.object({ deliveryId: z.uuid(), status: z.literal('queued') }).meta({ id: 'QueuedTest' }),
   ])
   .meta({ id: 'TestResult' })
 export type TestResult = z.output<typeof TestResult>

@@ -47,6 +47,12 @@ export function pageRows({ limit = PAGE_LIMIT_DEFAULT }: PageQuery): number {
   return limit
 }
 
+/**
+ * The cursor of a list that is always complete: null. Its schema is that of other lists, because generators of clients
+ * have no type for null alone.
+ */
+export const NoNextCursor = z.string().nullable()
+
 /** Schema of one page of a list. */
 export function pageSchema<Row extends z.ZodType>(row: Row) {
   return z.object({

@@ -67,16 +67,24 @@ export const INSTANT_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 /**
  * An instant of the years 1970 to 9999 (UTC): RFC 3339 in UTC with milliseconds in JSON, a Date in code.
  */
-export const Instant = z.codec(z.iso.datetime({ offset: true }), z.date(), {
-  decode: (text, context) => {
-    const date = new Date(text)
-    const ms = date.getTime()
-    if (ms >= INSTANT_MS_MIN && ms <= INSTANT_MS_MAX) return date
-    context.issues.push({ code: 'custom', input: text, params: { code: 'instant' } })
-    return z.NEVER
+export const Instant = z.codec(
+  // OpenAPI has no keyword for the first and last time. A pattern would be tried on dates by generated clients.
+  z.iso.datetime({ offset: true }).meta({
+    'x-minimum': new Date(INSTANT_MS_MIN).toISOString(),
+    'x-maximum': new Date(INSTANT_MS_MAX).toISOString(),
+  }),
+  z.date(),
+  {
+    decode: (text, context) => {
+      const date = new Date(text)
+      const ms = date.getTime()
+      if (ms >= INSTANT_MS_MIN && ms <= INSTANT_MS_MAX) return date
+      context.issues.push({ code: 'custom', input: text, params: { code: 'instant' } })
+      return z.NEVER
+    },
+    encode: (date) => date.toISOString(),
   },
-  encode: (date) => date.toISOString(),
-})
+)
 export type Instant = z.output<typeof Instant>
 
 /** A whole number of credits. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { sendTest } from '#src/alerts/test-send.ts'
 import { TestResult } from '#src/delivery/model.ts'
+import { NoNextCursor } from '#src/kernel/pagination.ts'
 import * as destinations from '#src/recipients/destinations.ts'
 import { ChannelSetup, ChannelState } from '#src/recipients/model.ts'
 import { summarizeChannelSetup } from './change-summaries.ts'
@@ -8,7 +9,7 @@ import { type AnyOperation, defineOperation } from './define.ts'
 import { summarizeChannelRemoval } from './summaries.ts'
 
 const ChannelList = z
-  .object({ data: z.array(ChannelState), nextCursor: z.null() })
+  .object({ data: z.array(ChannelState), nextCursor: NoNextCursor })
   .meta({ id: 'ChannelList' })
 
 const KeyParam = z.strictObject({ key: z.string().max(32) })

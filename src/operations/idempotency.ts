@@ -13,6 +13,13 @@ import * as store from './idempotency-store.ts'
 /** Time for which a response is stored, in milliseconds. */
 const KEPT_MS = DAY_MS
 /** Purpose for which stored responses are sealed. */
+/** A key of a request: 1 to 255 printable ASCII characters. */
+export const IdempotencyKey = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[\x20-\x7e]+$/)
+
 const PURPOSE = 'idempotency'
 /** Kinds of errors that are stored, because repeating the request cannot change them. */
 const KEPT_KINDS = ['payment_required', 'conflict'] as const

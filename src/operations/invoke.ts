@@ -8,7 +8,7 @@ import { silentLogger } from '#src/kernel/logger.ts'
 import { toValidationError } from '#src/kernel/validation.ts'
 import { type Answer, statusOf } from './answer.ts'
 import type { Access, AnyOperation, App, OperationWith, RowBound } from './define.ts'
-import { runOnce } from './idempotency.ts'
+import { IdempotencyKey, runOnce } from './idempotency.ts'
 import { type RateCount, weightOfRows } from './limits.ts'
 
 /** Encoded input from a front door. */
@@ -234,6 +234,6 @@ function isEmptyObject(value: unknown): boolean {
 }
 
 function checkKey(key: string | undefined): string | undefined {
-  if (key === undefined || /^[\x20-\x7e]{1,255}$/.test(key)) return key
+  if (key === undefined || IdempotencyKey.safeParse(key).success) return key
   throw new AppError('invalid', 'invalid_idempotency_key')
 }

@@ -7,6 +7,9 @@ const MEANING = 'operations:meaning.'
 const DATA = ['const', 'default', 'enum', 'example', 'examples']
 const Schema = z.record(z.string(), z.unknown())
 const Properties = z.record(z.string(), Schema)
+const Union = z.looseObject({
+  oneOf: z.array(z.looseObject({ $ref: z.string().optional() })).optional(),
+})
 
 /**
  * The schema with a description for every property that has none: the text of the property below its parent
@@ -25,6 +28,24 @@ export function withMeanings(t: Translate, schema: unknown, path: readonly strin
       return [keyword, explained(t, Properties.parse(value), path)]
     }),
   )
+}
+
+/**
+ * The path of each named schema: its name, or that of the union whose variant it is, because variants share the meanings
+ * of their fields.
+ */
+export function pathsOfNamed(
+  schemas: Readonly<Record<string, unknown>>,
+): ReadonlyMap<string, readonly string[]> {
+  const paths = new Map(Object.keys(schemas).map((name) => [name, [name]]))
+  for (const [name, schema] of Object.entries(schemas)) {
+    const { oneOf = [] } = Union.parse(schema)
+    for (const { $ref } of oneOf) {
+      const variant = $ref?.split('/').at(-1)
+      if (variant !== undefined) paths.set(variant, [name])
+    }
+  }
+  return paths
 }
 
 function explained(

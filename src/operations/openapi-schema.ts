@@ -4,7 +4,7 @@ import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { acceptedCoinNames } from '#src/watches/types/own-coin.ts'
 import { describeEventData } from './openapi-events.ts'
-import { withMeanings } from './openapi-meanings.ts'
+import { pathsOfNamed, withMeanings } from './openapi-meanings.ts'
 
 const FIELD = 'operations:field.'
 const EVENT_DATA = `${FIELD}alertData`
@@ -47,6 +47,8 @@ function removeImpliedKeywords(jsonSchema: z.core.JSONSchema.BaseSchema): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+  // Generators of clients make a fraction of a constant that is a number.
+  if (Number.isInteger(jsonSchema.const)) jsonSchema.type = 'integer'
 }
 
 /**
@@ -75,8 +77,9 @@ export function inlineSchema(
   path: readonly string[] = [],
 ): JsonObject {
   const { $schema: _dialect, $defs = {}, ...rest } = z.toJSONSchema(schema, optionsFor(t))
+  const paths = pathsOfNamed($defs)
   const named = Object.entries($defs).map(
-    ([name, definition]) => [name, withMeanings(t, definition, [name])] as const,
+    ([name, definition]) => [name, withMeanings(t, definition, paths.get(name) ?? [])] as const,
   )
   return JSON.parse(JSON.stringify(inlined(withMeanings(t, rest, path), new Map(named))))
 }

@@ -6,15 +6,18 @@ import type { AnyOperation, App } from './define.ts'
 import type { OperationExample } from './examples/define.ts'
 import { examplesAt } from './examples/index.ts'
 import { PARAMETERS } from './examples/parameters.ts'
+import { IdempotencyKey } from './idempotency.ts'
 import { withDataMeanings } from './openapi-events.ts'
-import { withMeanings } from './openapi-meanings.ts'
+import { pathsOfNamed, withMeanings } from './openapi-meanings.ts'
 import { errorCodes, Problem, problemAnswers, problemReferences } from './openapi-problems.ts'
 import { jsonSchema, optionsFor } from './openapi-schema.ts'
-import { eventComponent, listEventDataSchemas, webhooksOf } from './openapi-webhooks.ts'
+import { alertWebhook, eventComponent, listEventDataSchemas } from './openapi-webhooks.ts'
 
 /** Prefix of all operations' paths. */
 export const API_PREFIX = '/api/x402'
 const JSON_TYPE = 'application/json'
+/** Component that describes the webhook of an alert. */
+const WEBHOOK = 'AlertWebhook'
 
 /** The parts of the document that depend on its language and on the service's URL. */
 interface Edition {
@@ -52,7 +55,7 @@ export function openApiDocument(
     servers: [{ url: publicUrl + API_PREFIX }],
     tags: [...tagsOf(t, registry), { name: 'webhooks', description: t('operations:tag.webhooks') }],
     paths,
-    webhooks: webhooksOf(edition, reference(t, WebhookPayload), componentUri),
+    webhooks: { alert: { $ref: `#/components/pathItems/${WEBHOOK}` } },
     components: {
       securitySchemes: {
         bearer: {
@@ -62,6 +65,7 @@ export function openApiDocument(
         },
       },
       responses: problemAnswers(edition, registry),
+      pathItems: { [WEBHOOK]: alertWebhook(edition, reference(t, WebhookPayload), componentUri) },
       schemas: componentSchemas(t, registry),
     },
   }
@@ -118,15 +122,17 @@ function answers({ t, examples }: Edition, operation: AnyOperation): Record<stri
 }
 
 function headers(t: Translate, operation: AnyOperation): unknown[] {
-  const text = (name: string, description: string) => ({
+  const text = (name: string, description: string, schema = z.string()) => ({
     name,
     in: 'header',
     required: false,
     description,
-    schema: { type: 'string' },
+    schema: jsonSchema(t, schema),
   })
   return [
-    ...(operation.idempotent ? [text('Idempotency-Key', t('operations:info.idempotencyKey'))] : []),
+    ...(operation.idempotent
+      ? [text('Idempotency-Key', t('operations:info.idempotencyKey'), IdempotencyKey)]
+      : []),
     ...(operation.etag && operation.method !== 'GET'
       ? [text('If-Match', t('operations:info.ifMatch'))]
       : []),
@@ -188,9 +194,9 @@ function componentSchemas(
   // The data of events has other descriptions than the fields of operations.
   const events = new Set(listEventDataSchemas().map(({ component }) => component))
   const described: Record<string, unknown> = { ...ofEvents }
-  for (const [id, schema] of Object.entries(schemas)) {
-    const bare = withoutMarks(schema)
-    described[id] = events.has(id) ? withDataMeanings(t, bare, id) : withMeanings(t, bare, [id])
+  for (const [id, path] of pathsOfNamed(schemas)) {
+    const bare = withoutMarks(schemas[id] ?? {})
+    described[id] = events.has(id) ? withDataMeanings(t, bare, id) : withMeanings(t, bare, path)
   }
   const named = [Problem, WebhookPayload, ...registry.flatMap(({ body, output }) => [body, output])]
   const open = [

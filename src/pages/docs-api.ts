@@ -45,10 +45,14 @@ const Document = z.looseObject({
   servers: z.tuple([z.object({ url: z.string() })]),
   tags: z.array(z.object({ name: z.string(), description: z.string() })),
   paths: z.record(z.string(), z.record(z.string(), OperationEntry)),
-  webhooks: z.object({
-    alert: z.object({ post: z.looseObject({ requestBody: z.looseObject({ content: Content }) }) }),
+  components: z.looseObject({
+    schemas: z.record(z.string(), Schema),
+    pathItems: z.object({
+      AlertWebhook: z.object({
+        post: z.looseObject({ requestBody: z.looseObject({ content: Content }) }),
+      }),
+    }),
   }),
-  components: z.looseObject({ schemas: z.record(z.string(), Schema) }),
 })
 
 /** One row of a table of fields. */
@@ -120,14 +124,15 @@ const NAMES_SHOWN = 4
  * @throws ZodError
  */
 export function apiDocs(openApi: unknown): ApiDocs {
-  const { servers, tags, paths, webhooks, components } = Document.parse(openApi)
+  const { servers, tags, paths, components } = Document.parse(openApi)
   const [{ url: base }] = servers
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, entry]) =>
       operationDoc({ base, schemas: components.schemas }, { path, method, entry }),
     ),
   )
-  const [payload] = firstOf(webhooks.alert.post.requestBody.content)?.schema?.allOf ?? []
+  const [payload] =
+    firstOf(components.pathItems.AlertWebhook.post.requestBody.content)?.schema?.allOf ?? []
   const webhook = rowsOf({ base, schemas: components.schemas }, Schema.parse(payload))
   const described = new Set(operations.map(({ tag }) => tag))
   return { tags: tags.filter(({ name }) => described.has(name)), operations, webhook }

@@ -96,7 +96,7 @@ export const NewRecipient = z
     channel: z.enum(CHANNEL_KEYS),
     default: z.boolean().optional().meta({ description: 'operations:field.newRecipientDefault' }),
   })
-  .meta({ id: 'NewRecipient' })
+  .meta({ id: 'RecipientRequest' })
 export type NewRecipient = z.output<typeof NewRecipient>
 
 /** Body of `PATCH /recipients/{id}`. */

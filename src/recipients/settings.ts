@@ -27,8 +27,8 @@ const QuietHours = z
     criticalBypass: z.boolean().meta({ description: 'operations:field.criticalBypass' }),
   })
   .check((context) => {
-    const { from, to } = context.value
-    if (from !== to) return
+    const { enabled, from, to } = context.value
+    if (!enabled || from !== to) return
     context.issues.push({
       code: 'custom',
       input: to,
@@ -66,7 +66,7 @@ export const Settings = z
 export type Settings = z.output<typeof Settings>
 
 /** Body of `PUT /settings`: the whole object. If `version` is sent, it must be the current version. */
-export const NewSettings = Settings.partial({ version: true }).meta({ id: 'NewSettings' })
+export const NewSettings = Settings.partial({ version: true }).meta({ id: 'SettingsRequest' })
 export type NewSettings = z.output<typeof NewSettings>
 
 const FIRST_VERSION = 1

@@ -11,163 +11,187 @@ const Block = z.int()
 const Provider = Address.meta({ description: 'operations:field.providerIdentity' })
 
 /** Duties of a voting round, or of several in a row, that were not fulfilled. */
-const RoundClaim = z.object({
-  kind: z.literal('round'),
-  provider: Provider,
-  rewardEpoch: z.int(),
-  /** The last bad round. */
-  round: z.int(),
-  /** The first bad round since the last good one. */
-  firstRound: z.int(),
-  /** Number of bad rounds in a row up to `round`. */
-  streak: z.int(),
-  /** Number of bad rounds in a row after which the watch alerts. */
-  required: z.int(),
-  /** At least one of these checks of `round` is bad, with exactly these values. */
-  checks: z.array(z.enum(ROUND_CHECKS)),
-  values: JsonObject,
-})
+const RoundClaim = z
+  .object({
+    kind: z.literal('round'),
+    provider: Provider,
+    rewardEpoch: z.int(),
+    /** The last bad round. */
+    round: z.int(),
+    /** The first bad round since the last good one. */
+    firstRound: z.int(),
+    /** Number of bad rounds in a row up to `round`. */
+    streak: z.int(),
+    /** Number of bad rounds in a row after which the watch alerts. */
+    required: z.int(),
+    /** At least one of these checks of `round` is bad, with exactly these values. */
+    checks: z.array(z.enum(ROUND_CHECKS)),
+    values: JsonObject,
+  })
+  .meta({ id: 'RoundClaim' })
 
 /** A rate of a minimal condition that was too low over the last rounds with evidence. */
-const RateClaim = z.object({
-  kind: z.literal('rate'),
-  provider: Provider,
-  condition: z.enum(['mc-anchor', 'mc-fdc']),
-  rewardEpoch: z.int(),
-  round: z.int(),
-  /** Number of counted rounds up to `round`. */
-  rounds: z.int(),
-  rate: z.number(),
-  threshold: z.number(),
-})
+const RateClaim = z
+  .object({
+    kind: z.literal('rate'),
+    provider: Provider,
+    condition: z.enum(['mc-anchor', 'mc-fdc']),
+    rewardEpoch: z.int(),
+    round: z.int(),
+    /** Number of counted rounds up to `round`. */
+    rounds: z.int(),
+    rate: z.number(),
+    threshold: z.number(),
+  })
+  .meta({ id: 'RateClaim' })
 
 /** A transaction of the provider that was reverted. */
-const FailedCallClaim = z.object({
-  kind: z.literal('failed-call'),
-  provider: Provider,
-  transaction: Hash,
-  block: Block,
-  sender: Address,
-  receiver: Address,
-  selector: z.string(),
-  gasUsed: z.int(),
-  gasLimit: z.int(),
-})
+const FailedCallClaim = z
+  .object({
+    kind: z.literal('failed-call'),
+    provider: Provider,
+    transaction: Hash,
+    block: Block,
+    sender: Address,
+    receiver: Address,
+    selector: z.string(),
+    gasUsed: z.int(),
+    gasLimit: z.int(),
+  })
+  .meta({ id: 'FailedCallClaim' })
 
 /** No fast updates in a range of blocks. */
-const SilenceClaim = z.object({
-  kind: z.literal('silence'),
-  provider: Provider,
-  rewardEpoch: z.int(),
-  /** The last block without an update. */
-  block: Block,
-  lastUpdateBlock: Block.nullable().meta({ description: 'operations:field.lastUpdateBlock' }),
-  blocksSinceUpdate: z.int().meta({ description: 'operations:field.blocksSinceUpdate' }),
-  sortitionWeight: z.int(),
-  sampleSize: z.number(),
-  /** Probability that such a silence happens by chance, for example `3.1e-9`. */
-  probability: z.string(),
-  threshold: z.number(),
-  rule: z.enum(['probability', 'one-percent']),
-  onePercentBlocks: z.int(),
-})
+const SilenceClaim = z
+  .object({
+    kind: z.literal('silence'),
+    provider: Provider,
+    rewardEpoch: z.int(),
+    /** The last block without an update. */
+    block: Block,
+    lastUpdateBlock: Block.nullable().meta({ description: 'operations:field.lastUpdateBlock' }),
+    blocksSinceUpdate: z.int().meta({ description: 'operations:field.blocksSinceUpdate' }),
+    sortitionWeight: z.int(),
+    sampleSize: z.number(),
+    /** Probability that such a silence happens by chance, for example `3.1e-9`. */
+    probability: z.string(),
+    threshold: z.number(),
+    rule: z.enum(['probability', 'one-percent']),
+    onePercentBlocks: z.int(),
+  })
+  .meta({ id: 'SilenceClaim' })
 
 /** A fast update for more feeds than there are. */
-const UpdateClaim = z.object({
-  kind: z.literal('update'),
-  provider: Provider,
-  rewardEpoch: z.int(),
-  transaction: Hash,
-  block: Block,
-  feedsSent: z.int(),
-  feedCount: z.int(),
-  /** Whether the FastUpdater accepted it. */
-  isAccepted: z.boolean(),
-})
+const UpdateClaim = z
+  .object({
+    kind: z.literal('update'),
+    provider: Provider,
+    rewardEpoch: z.int(),
+    transaction: Hash,
+    block: Block,
+    feedsSent: z.int(),
+    feedCount: z.int(),
+    /** Whether the FastUpdater accepted it. */
+    isAccepted: z.boolean(),
+  })
+  .meta({ id: 'UpdateClaim' })
 
 /**
  * The provider was not registered for a reward epoch at a block, some minutes after registration opened.
  */
-const RegistrationClaim = z.object({
-  kind: z.literal('registration'),
-  provider: Provider,
-  rewardEpoch: z.int(),
-  block: Block,
-  openedAt: Instant,
-  minutes: z.int(),
-  isClosed: z.boolean(),
-})
+const RegistrationClaim = z
+  .object({
+    kind: z.literal('registration'),
+    provider: Provider,
+    rewardEpoch: z.int(),
+    block: Block,
+    openedAt: Instant,
+    minutes: z.int(),
+    isClosed: z.boolean(),
+  })
+  .meta({ id: 'RegistrationClaim' })
 
 /** The provider is not among the voters of a reward epoch. */
-const MembershipClaim = z.object({
-  kind: z.literal('membership'),
-  provider: Provider,
-  rewardEpoch: z.int(),
-  /** Number of voters; null where the alert does not contain it. */
-  voters: z.int().nullable(),
-  startRound: z.int().nullable(),
-})
+const MembershipClaim = z
+  .object({
+    kind: z.literal('membership'),
+    provider: Provider,
+    rewardEpoch: z.int(),
+    /** Number of voters; null where the alert does not contain it. */
+    voters: z.int().nullable(),
+    startRound: z.int().nullable(),
+  })
+  .meta({ id: 'MembershipClaim' })
 
 /** An address held fewer native coins than the limit at the end of a block. */
-const BalanceClaim = z.object({
-  kind: z.literal('balance'),
-  provider: Provider,
-  address: Address,
-  role: z.string().meta({ description: 'operations:field.balanceRole' }),
-  block: Block,
-  balanceWei: Units.meta({ description: 'operations:field.balanceWei' }),
-  limitWei: Units,
-})
+const BalanceClaim = z
+  .object({
+    kind: z.literal('balance'),
+    provider: Provider,
+    address: Address,
+    role: z.string().meta({ description: 'operations:field.balanceRole' }),
+    block: Block,
+    balanceWei: Units.meta({ description: 'operations:field.balanceWei' }),
+    limitWei: Units,
+  })
+  .meta({ id: 'BalanceClaim' })
 
 /** A vote about an ended reward epoch that the provider had not signed by a block. */
-const VoteClaim = z.object({
-  kind: z.literal('vote'),
-  provider: Provider,
-  rewardEpoch: z.int(),
-  vote: z.enum(['uptime', 'rewards']),
-  block: Block,
-  openedAt: Instant.nullable(),
-  /** Minutes for which the vote must have been open; null for a concluded vote. */
-  minutes: z.int().nullable(),
-  /** Whether the vote is over, so that the provider can no longer sign. */
-  isConcluded: z.boolean(),
-  /** Whether the provider signed another hash than the winning one. */
-  signedOtherHash: z.boolean(),
-})
+const VoteClaim = z
+  .object({
+    kind: z.literal('vote'),
+    provider: Provider,
+    rewardEpoch: z.int(),
+    vote: z.enum(['uptime', 'rewards']),
+    block: Block,
+    openedAt: Instant.nullable(),
+    /** Minutes for which the vote must have been open; null for a concluded vote. */
+    minutes: z.int().nullable(),
+    /** Whether the vote is over, so that the provider can no longer sign. */
+    isConcluded: z.boolean(),
+    /** Whether the provider signed another hash than the winning one. */
+    signedOtherHash: z.boolean(),
+  })
+  .meta({ id: 'VoteClaim' })
 
 /**
  * The provider is not eligible for the rewards of a reward epoch, according to the eligibility data that is
  * published off-chain.
  */
-const EligibilityClaim = z.object({
-  kind: z.literal('eligibility'),
-  provider: Provider,
-  rewardEpoch: z.int(),
-  /** Passes that the provider holds; null where the eligibility data does not contain them. */
-  passes: z.number().nullable(),
-  /** Failed conditions, in the words of the eligibility data. */
-  failures: z.array(z.string()),
-})
+const EligibilityClaim = z
+  .object({
+    kind: z.literal('eligibility'),
+    provider: Provider,
+    rewardEpoch: z.int(),
+    /** Passes that the provider holds; null where the eligibility data does not contain them. */
+    passes: z.number().nullable(),
+    /** Failed conditions, in the words of the eligibility data. */
+    failures: z.array(z.string()),
+  })
+  .meta({ id: 'EligibilityClaim' })
 
 /** Rewards of the provider that could be claimed, and had not been claimed by the end of a block. */
-const RewardsClaim = z.object({
-  kind: z.literal('rewards'),
-  provider: Provider,
-  block: Block,
-  /** Reward epochs of the rewards, oldest first. */
-  epochs: z.array(z.int()),
-  amountWei: Units,
-  /** Time at which the oldest expire. */
-  expiresAt: Instant.nullable(),
-})
+const RewardsClaim = z
+  .object({
+    kind: z.literal('rewards'),
+    provider: Provider,
+    block: Block,
+    /** Reward epochs of the rewards, oldest first. */
+    epochs: z.array(z.int()),
+    amountWei: Units,
+    /** Time at which the oldest expire. */
+    expiresAt: Instant.nullable(),
+  })
+  .meta({ id: 'RewardsClaim' })
 
 /** Nodes of the provider that were no validators on the P-chain at the time of a block. */
-const ListingClaim = z.object({
-  kind: z.literal('listing'),
-  provider: Provider,
-  block: Block,
-  nodeIds: z.array(z.string()),
-})
+const ListingClaim = z
+  .object({
+    kind: z.literal('listing'),
+    provider: Provider,
+    block: Block,
+    nodeIds: z.array(z.string()),
+  })
+  .meta({ id: 'ListingClaim' })
 
 /** The claim of an alert about the chain, or about data that is published off-chain. */
 export const EvidenceClaim = z

@@ -17,6 +17,9 @@ const RECIPIENTS_MAX = 20
 /** Maximum cooldown between two alerts, in seconds: 30 days. */
 export const COOLDOWN_SECONDS_MAX = 30 * DAY_SECONDS
 
+/** Number of signals of the type with the most. */
+const SIGNALS_MAX = Math.max(...REGISTRY.map(({ signals }) => signals.length))
+
 const MinSeverity = z.enum(SEVERITIES)
 const CooldownSeconds = z.int().min(0).max(COOLDOWN_SECONDS_MAX)
 const RecipientIds = z.array(Id).max(RECIPIENTS_MAX)
@@ -51,7 +54,6 @@ export type SignalSetting = z.output<typeof SignalSetting>
 
 const common = {
   label: Label.optional(),
-  signals: z.array(SignalChoice).optional(),
   recipientIds: RecipientIds.nullish().meta({ description: 'operations:field.watchRecipients' }),
   minSeverity: MinSeverity.default('info'),
   cooldownSeconds: CooldownSeconds.default(0).meta({ description: 'operations:field.cooldown' }),
@@ -61,21 +63,29 @@ const common = {
   escalateTo: RecipientIds.optional().meta({ description: 'operations:field.escalateTo' }),
 }
 
-const [firstType, ...otherTypes] = REGISTRY.map(({ name, target, settings }) =>
-  z.strictObject({
-    type: z.literal(name),
-    target,
-    // Optional for types without required settings.
-    settings: settings.safeParse({}).success ? settings.prefault({}) : settings,
-    ...common,
-  }),
+const [firstType, ...otherTypes] = REGISTRY.map(({ name, target, settings, signals }) =>
+  z
+    .strictObject({
+      type: z.literal(name),
+      target,
+      // Optional for types without required settings.
+      settings: settings.safeParse({}).success ? settings.prefault({}) : settings,
+      ...common,
+      signals: z.array(SignalChoice).max(signals.length).optional(),
+    })
+    .meta({ id: `${schemaName(name)}WatchRequest` }),
 )
 if (firstType === undefined) throw new Error('there is no watch type')
+
+/** The name of a watch type as part of a schema’s name: `WalletBalance` for `wallet-balance`. */
+function schemaName(type: string): string {
+  return type.replaceAll(/(?:^|-)(\w)/g, (_whole, letter: string) => letter.toUpperCase())
+}
 
 /** Body of `POST /watches`, with one variant per watch type. */
 export const NewWatch = z
   .discriminatedUnion('type', [firstType, ...otherTypes])
-  .meta({ id: 'NewWatch' })
+  .meta({ id: 'WatchRequest' })
 export type NewWatch = z.output<typeof NewWatch>
 
 /** Body of `PATCH /watches/{id}`: signals merge by id, settings by field; type and target never change. */
@@ -83,7 +93,7 @@ export const WatchChanges = z
   .strictObject({
     label: Label.optional(),
     settings: z.record(z.string(), z.unknown()).optional(),
-    signals: z.array(SignalChoice).optional(),
+    signals: z.array(SignalChoice).max(SIGNALS_MAX).optional(),
     recipientIds: RecipientIds.nullish().meta({ description: 'operations:field.watchRecipients' }),
     minSeverity: MinSeverity.optional(),
     cooldownSeconds: CooldownSeconds.optional().meta({ description: 'operations:field.cooldown' }),

@@ -28,17 +28,15 @@ const OperationEntry = z.looseObject({
 })
 type OperationEntry = z.output<typeof OperationEntry>
 
+const Reference = z.looseObject({ $ref: z.string() })
 const EventVariant = z.looseObject({
-  properties: z.object({
-    event: z.object({ enum: z.array(z.string()) }),
-    data: z.looseObject({ $ref: z.string() }),
-  }),
+  properties: z.object({ event: z.object({ enum: z.array(z.string()) }), data: Reference }),
 })
 
 const Document = z.looseObject({
   paths: z.record(z.string(), z.record(z.string(), OperationEntry)),
   components: z.looseObject({
-    schemas: z.looseObject({ WebhookEvent: z.object({ oneOf: z.array(EventVariant) }) }),
+    schemas: z.looseObject({ WebhookEvent: z.object({ oneOf: z.array(Reference) }) }),
   }),
 })
 type Document = z.output<typeof Document>
@@ -95,9 +93,10 @@ function literals(values: readonly string[]): string {
 
 /** A type with the data of every event, by the name of the event. */
 function eventTypes({ components }: Document): string {
-  const lines = components.schemas.WebhookEvent.oneOf.flatMap(({ properties: { event, data } }) =>
-    event.enum.map((name) => `  '${name}': ${nameOf(data.$ref)}`),
-  )
+  const lines = components.schemas.WebhookEvent.oneOf.flatMap(({ $ref }) => {
+    const { event, data } = EventVariant.parse(components.schemas[nameOf($ref)]).properties
+    return event.enum.map((name) => `  '${name}': ${nameOf(data.$ref)}`)
+  })
   return [
     '/** Data of every event that this release of the service knows. */',
     'export interface EventData {',

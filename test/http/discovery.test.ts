@@ -119,7 +119,8 @@ describe('GET /openapi.json', () => {
 
   test('publishes the webhook of an alert: body, headers and the rule for unknown properties', async () => {
     const { body } = await request(service, 'GET', '/openapi.json')
-    const { post } = body.webhooks.alert
+    expect(body.webhooks).toEqual({ alert: { $ref: '#/components/pathItems/AlertWebhook' } })
+    const { post } = body.components.pathItems.AlertWebhook
     const media = post.requestBody.content['application/json']
     expect(media.schema).toEqual({
       allOf: [
@@ -168,7 +169,7 @@ describe('GET /openapi.json', () => {
     expect(create['x-scope']).toBe('write')
     expect(create.parameters).toContainEqual(expect.objectContaining({ name: 'Idempotency-Key' }))
     expect(create.requestBody.content['application/json'].schema).toEqual({
-      $ref: '#/components/schemas/NewWatch',
+      $ref: '#/components/schemas/WatchRequest',
     })
     expect(create.responses[409]).toEqual({ $ref: '#/components/responses/Problem409' })
     const conflict = body.components.responses.Problem409.content['application/problem+json']

@@ -341,6 +341,11 @@ describe('settings', () => {
     const result = NewSettings.safeParse({ ...defaults, ...quiet('07:00', '07:00') })
     expect(result.error?.issues[0]).toMatchObject({ params: { code: 'same_time' } })
   })
+  test('accept equal ends of quiet hours that are off', () => {
+    const { quietHours } = quiet('07:00', '07:00')
+    const off = { ...defaults, quietHours: { ...quietHours, enabled: false } }
+    expect(NewSettings.safeParse(off).error).toBeUndefined()
+  })
 })
 
 function quiet(from: string, to: string) {

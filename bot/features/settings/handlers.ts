@@ -98,7 +98,7 @@ onPress(composer, 'settings.quiet', PRIVATE, async (ctx, { field, value }) => {
   const time = unpackedTime(value)
   switch (field) {
     case 'on':
-      return set({ enabled: value === '1' })
+      return value === '1' ? switchQuietOn(ctx) : set({ enabled: false })
     case 'crit':
       return set({ criticalBypass: value === '1' })
     case 'from':
@@ -111,6 +111,19 @@ onPress(composer, 'settings.quiet', PRIVATE, async (ctx, { field, value }) => {
       return showPart(ctx, quietScreen)
   }
 })
+
+/** Enables the quiet hours. Equal bounds, which a program may have set while they were off, are refused. */
+async function switchQuietOn(ctx: BotContext): Promise<void> {
+  const { quietHours } = await ctx.call(getSettings)
+  if (quietHours.from === quietHours.to) {
+    return showPart(ctx, quietScreen, `⚠️ ${ctx.t.html('bot:quiet.same')}`)
+  }
+  await change(
+    ctx,
+    (settings) => ({ quietHours: { ...settings.quietHours, enabled: true } }),
+    quietScreen,
+  )
+}
 
 /** Sets a bound of the quiet hours and enables them. Equal bounds are refused. */
 async function setQuietTime(ctx: BotContext, bound: 'from' | 'to', time: string): Promise<void> {

@@ -55,7 +55,7 @@ export const NewSubscription = z
       .optional()
       .meta({ description: 'operations:field.expectedCredits' }),
   })
-  .meta({ id: 'NewSubscription' })
+  .meta({ id: 'SubscriptionRequest' })
 export type NewSubscription = z.output<typeof NewSubscription>
 
 export const SUBSCRIPTION_STATUSES = ['active', 'grace', 'expired'] as const

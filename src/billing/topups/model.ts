@@ -81,7 +81,7 @@ export const NewPurchase = z
     periods: z.int().min(1).max(PERIODS_MAX).meta({ description: 'operations:field.periods' }),
     autoRenew: z.boolean().optional().meta({ description: 'operations:field.autoRenew' }),
   })
-  .meta({ id: 'NewPurchase' })
+  .meta({ id: 'PurchaseRequest' })
 export type NewPurchase = z.output<typeof NewPurchase>
 
 /** State of a purchase that follows a top-up. */
@@ -108,7 +108,7 @@ export const NewTopup = z
     credits: z.int().min(MIN_TOPUP_CREDITS).max(TOPUP_CREDITS_MAX).optional(),
     then: NewPurchase.optional().meta({ description: 'operations:field.purchase' }),
   })
-  .meta({ id: 'NewTopup' })
+  .meta({ id: 'TopupRequest' })
 export type NewTopup = z.output<typeof NewTopup>
 
 const draft = {

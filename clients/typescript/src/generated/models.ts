@@ -420,6 +420,20 @@ export interface AlertSelection {
   watchId?: number;
 }
 
+export interface AnsweredTest {
+  /**
+   * UUID of the delivery, the same for every attempt.
+   * @format uuid
+   */
+  deliveryId: string;
+  /** Time until the response, in milliseconds. */
+  latencyMs: number;
+  /** Result of the test; queued: it is sent soon. */
+  status: "delivered" | "failed";
+  /** HTTP status of the response; null if there was no response. */
+  statusCode: number | null;
+}
+
 export interface Backtest {
   /**
    * The newest alerts, newest first, at most 100.
@@ -596,6 +610,42 @@ export interface BalanceChangeData {
   usd: string | null;
 }
 
+export interface BalanceChangeEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: BalanceChangeData;
+  /** Name of the event, one from the list of events. */
+  event: "wallet-balance.moved";
+}
+
+export interface BalanceClaim {
+  /**
+   * Address whose balance is too low.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  address: string;
+  /**
+   * Balance in wei, as a string of digits; 10^18 wei are 1 FLR.
+   * @pattern ^(0|[1-9]\d{0,77})$
+   */
+  balanceWei: string;
+  /** Number of the block of the transaction, or of the block at whose end the claim holds. */
+  block: number;
+  /** Kind of the claim, which determines its other properties. */
+  kind: "balance";
+  /**
+   * Balance in wei below which an alert is raised, as a string of digits.
+   * @pattern ^(0|[1-9]\d{0,77})$
+   */
+  limitWei: string;
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+  /** What the address is used for. */
+  role: string;
+}
+
 export interface Capacity {
   /** Free slots. */
   available: number;
@@ -624,6 +674,13 @@ export interface ChainOutageData {
   until: string | null;
 }
 
+export interface ChainOutageEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: ChainOutageData;
+  /** Name of the event, one from the list of events. */
+  event: "fsp.monitoring" | "fsp.monitoring.recovered";
+}
+
 export interface Challenge {
   /**
    * Time at which the message was issued.
@@ -646,6 +703,7 @@ export interface ChallengeRequest {
    * Name of the token in lists.
    * @minLength 1
    * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -665,7 +723,7 @@ export interface ChannelList {
   /** Entries on this page. */
   data: ChannelState[];
   /** Always null: the list is complete. */
-  nextCursor: null;
+  nextCursor: string | null;
 }
 
 export interface ChannelSetup {
@@ -723,6 +781,55 @@ export interface ConfirmTopup {
   txHash: string;
 }
 
+export interface CreditsBalanceWatchRequest {
+  /**
+   * Minimum time between two alerts of a signal, in seconds.
+   * @min 0
+   * @max 2592000
+   * @default 0
+   */
+  cooldownSeconds?: number;
+  /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+  escalateAfterMinutes?: number | null;
+  /**
+   * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
+   * @maxItems 20
+   */
+  escalateTo?: number[];
+  /**
+   * Name of the watch; by default the service makes one from the target.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  label?: string;
+  /**
+   * Minimum severity: less severe alerts are not sent.
+   * @default "info"
+   */
+  minSeverity?: "info" | "warning" | "critical";
+  /** Ids of the recipients; null for the default recipients. */
+  recipientIds?: number[] | null;
+  /** Settings of the watch. The shape depends on `type`. */
+  settings: {
+    /**
+     * Balance in credits below which an alert is raised.
+     * @min 1
+     * @max 1000000000
+     */
+    limit: number;
+  };
+  /**
+   * Settings of the signals; omitted ones have their defaults.
+   * @maxItems 1
+   */
+  signals?: SignalChoice[];
+  /** What to watch. The shape depends on `type`. */
+  target: object;
+  /** Type of the watch. */
+  type: "credits-balance";
+}
+
 export interface CreditsThresholdData {
   /** Balance of the wallet, in credits. */
   balanceCredits: number;
@@ -732,6 +839,13 @@ export interface CreditsThresholdData {
     at: string;
     credits: number;
   } | null;
+}
+
+export interface CreditsThresholdEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: CreditsThresholdData;
+  /** Name of the event, one from the list of events. */
+  event: "credits.low-balance" | "credits.recovered";
 }
 
 export interface DeletedAlerts {
@@ -782,288 +896,35 @@ export interface Delivery {
     | "disabled";
 }
 
+export interface EligibilityClaim {
+  /** Conditions that were not met, as the calculation names them. */
+  failures: string[];
+  /** Kind of the claim, which determines its other properties. */
+  kind: "eligibility";
+  /** Number of passes that the provider has left; null if the calculation does not state it. */
+  passes: number | null;
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+  /** Number of the reward epoch. */
+  rewardEpoch: number;
+}
+
 export type EvidenceClaim =
-  | {
-      /** Checks, at least one of which `round` failed. */
-      checks: (
-        | "commit"
-        | "reveal"
-        | "revealOffence"
-        | "signature"
-        | "fdcSignature"
-        | "bitVote"
-        | "bitVoteLength"
-        | "consensus"
-        | "fdcOffence"
-        | "strayCommit"
-        | "mismatch"
-        | "fdcMismatch"
-        | "grace"
-        | "fdcGrace"
-        | "feedValues"
-      )[];
-      /** Number of the first bad voting round since the last good one. */
-      firstRound: number;
-      /** Kind of the claim, which determines its other properties. */
-      kind: "round";
-      /**
-       * Identity address of the data provider.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      provider: string;
-      /** Number of bad voting rounds in a row from which an alert is raised. */
-      required: number;
-      /** Number of the reward epoch. */
-      rewardEpoch: number;
-      /** Number of the last voting round that the claim is about. */
-      round: number;
-      /** Number of bad voting rounds in a row, up to `round`. */
-      streak: number;
-      /** Values of the failed check, as an object that depends on the check. */
-      values: Record<string, any>;
-    }
-  | {
-      /** Minimal condition: mc-anchor, prices close to the median; mc-fdc, participation in the FDC. */
-      condition: "mc-anchor" | "mc-fdc";
-      /** Kind of the claim, which determines its other properties. */
-      kind: "rate";
-      /**
-       * Identity address of the data provider.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      provider: string;
-      /** Rate reached in the counted voting rounds, 0 to 1. */
-      rate: number;
-      /** Number of the reward epoch. */
-      rewardEpoch: number;
-      /** Number of the last voting round that the claim is about. */
-      round: number;
-      /** Number of voting rounds counted, up to `round`. */
-      rounds: number;
-      /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
-      threshold: number;
-    }
-  | {
-      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
-      block: number;
-      /** Gas limit of the transaction, in units of gas. */
-      gasLimit: number;
-      /** Gas that the transaction used, in units of gas. */
-      gasUsed: number;
-      /** Kind of the claim, which determines its other properties. */
-      kind: "failed-call";
-      /**
-       * Identity address of the data provider.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      provider: string;
-      /**
-       * Address that the transaction was sent to.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      receiver: string;
-      /** Selector of the function: 4 bytes in hex. */
-      selector: string;
-      /**
-       * Address that sent the transaction.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      sender: string;
-      /**
-       * Hash of the failed transaction, or of the one with the fast update.
-       * @pattern ^0x[0-9a-fA-F]{64}$
-       */
-      transaction: string;
-    }
-  | {
-      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
-      block: number;
-      /** Number of blocks since the last fast update. */
-      blocksSinceUpdate: number;
-      /** Kind of the claim, which determines its other properties. */
-      kind: "silence";
-      /** Block of the last fast update; null if none was seen. */
-      lastUpdateBlock: number | null;
-      /** Number of blocks in 1% of a reward epoch. */
-      onePercentBlocks: number;
-      /** Probability that so many blocks without a fast update occur by chance, as text such as 3.1e-9. */
-      probability: string;
-      /**
-       * Identity address of the data provider.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      provider: string;
-      /** Number of the reward epoch. */
-      rewardEpoch: number;
-      /** Limit that raised the alert: probability, or one-percent for `onePercentBlocks`. */
-      rule: "probability" | "one-percent";
-      /** Expected number of fast updates per block, from all providers. */
-      sampleSize: number;
-      /** Number of the provider’s entries in the draw for fast updates, of 4096. */
-      sortitionWeight: number;
-      /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
-      threshold: number;
-    }
-  | {
-      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
-      block: number;
-      /** Number of feeds that there are. */
-      feedCount: number;
-      /** Number of feeds that the fast update covers. */
-      feedsSent: number;
-      /** Whether the FastUpdater contract accepted the update. */
-      isAccepted: boolean;
-      /** Kind of the claim, which determines its other properties. */
-      kind: "update";
-      /**
-       * Identity address of the data provider.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      provider: string;
-      /** Number of the reward epoch. */
-      rewardEpoch: number;
-      /**
-       * Hash of the failed transaction, or of the one with the fast update.
-       * @pattern ^0x[0-9a-fA-F]{64}$
-       */
-      transaction: string;
-    }
-  | {
-      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
-      block: number;
-      /** Whether registration was already closed at the end of `block`. */
-      isClosed: boolean;
-      /** Kind of the claim, which determines its other properties. */
-      kind: "registration";
-      /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). null if the vote is concluded. */
-      minutes: number;
-      /**
-       * Time at which registration or the vote opened; null if unknown.
-       * @format date-time
-       */
-      openedAt: string;
-      /**
-       * Identity address of the data provider.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      provider: string;
-      /** Number of the reward epoch. */
-      rewardEpoch: number;
-    }
-  | {
-      /** Kind of the claim, which determines its other properties. */
-      kind: "membership";
-      /**
-       * Identity address of the data provider.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      provider: string;
-      /** Number of the reward epoch. */
-      rewardEpoch: number;
-      /** Number of the first voting round of the reward epoch; null if the alert does not state it. */
-      startRound: number | null;
-      /** Number of voters in the signing policy; null if the alert does not state it. */
-      voters: number | null;
-    }
-  | {
-      /**
-       * Address whose balance is too low.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      address: string;
-      /**
-       * Balance in wei, as a string of digits; 10^18 wei are 1 FLR.
-       * @pattern ^(0|[1-9]\d{0,77})$
-       */
-      balanceWei: string;
-      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
-      block: number;
-      /** Kind of the claim, which determines its other properties. */
-      kind: "balance";
-      /**
-       * Balance in wei below which an alert is raised, as a string of digits.
-       * @pattern ^(0|[1-9]\d{0,77})$
-       */
-      limitWei: string;
-      /**
-       * Identity address of the data provider.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      provider: string;
-      /** What the address is used for. */
-      role: string;
-    }
-  | {
-      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
-      block: number;
-      /** Whether the vote is concluded, so that the signature can no longer be sent. */
-      isConcluded: boolean;
-      /** Kind of the claim, which determines its other properties. */
-      kind: "vote";
-      /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). null if the vote is concluded. */
-      minutes: number | null;
-      /** Time at which registration or the vote opened; null if unknown. */
-      openedAt: string | null;
-      /**
-       * Identity address of the data provider.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      provider: string;
-      /** Number of the reward epoch. */
-      rewardEpoch: number;
-      /** Whether the provider signed a hash other than the winning one. */
-      signedOtherHash: boolean;
-      /** What the vote is about: the uptime or the rewards of the reward epoch. */
-      vote: "uptime" | "rewards";
-    }
-  | {
-      /** Conditions that were not met, as the calculation names them. */
-      failures: string[];
-      /** Kind of the claim, which determines its other properties. */
-      kind: "eligibility";
-      /** Number of passes that the provider has left; null if the calculation does not state it. */
-      passes: number | null;
-      /**
-       * Identity address of the data provider.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      provider: string;
-      /** Number of the reward epoch. */
-      rewardEpoch: number;
-    }
-  | {
-      /**
-       * Sum of the provider’s own unclaimed rewards in wei, as a string of digits.
-       * @pattern ^(0|[1-9]\d{0,77})$
-       */
-      amountWei: string;
-      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
-      block: number;
-      /** Reward epochs of the unclaimed rewards, oldest first. */
-      epochs: number[];
-      /** Time at which the oldest rewards expire; null if unknown. */
-      expiresAt: string | null;
-      /** Kind of the claim, which determines its other properties. */
-      kind: "rewards";
-      /**
-       * Identity address of the data provider.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      provider: string;
-    }
-  | {
-      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
-      block: number;
-      /** Kind of the claim, which determines its other properties. */
-      kind: "listing";
-      /** Nodes of the provider that were not listed as validators on the P-chain. */
-      nodeIds: string[];
-      /**
-       * Identity address of the data provider.
-       * @pattern ^0x[0-9a-fA-F]{40}$
-       */
-      provider: string;
-    };
+  | RoundClaim
+  | RateClaim
+  | FailedCallClaim
+  | SilenceClaim
+  | UpdateClaim
+  | RegistrationClaim
+  | MembershipClaim
+  | BalanceClaim
+  | VoteClaim
+  | EligibilityClaim
+  | RewardsClaim
+  | ListingClaim;
 
 export interface EvidenceSources {
   /** Addresses of the provider. */
@@ -1133,6 +994,39 @@ export interface EvidenceTransaction {
   sender: string;
 }
 
+export interface FailedCallClaim {
+  /** Number of the block of the transaction, or of the block at whose end the claim holds. */
+  block: number;
+  /** Gas limit of the transaction, in units of gas. */
+  gasLimit: number;
+  /** Gas that the transaction used, in units of gas. */
+  gasUsed: number;
+  /** Kind of the claim, which determines its other properties. */
+  kind: "failed-call";
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+  /**
+   * Address that the transaction was sent to.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  receiver: string;
+  /** Selector of the function: 4 bytes in hex. */
+  selector: string;
+  /**
+   * Address that sent the transaction.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  sender: string;
+  /**
+   * Hash of the failed transaction, or of the one with the fast update.
+   * @pattern ^0x[0-9a-fA-F]{64}$
+   */
+  transaction: string;
+}
+
 export interface FailedTransactionData {
   block: number;
   /** Name of the contract in Flare’s contract registry. */
@@ -1168,6 +1062,13 @@ export interface FailedTransactionData {
    * @pattern ^0x[0-9a-fA-F]{64}$
    */
   tx: string;
+}
+
+export interface FailedTransactionEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: FailedTransactionData;
+  /** Name of the event, one from the list of events. */
+  event: "fsp.tx-failed" | "fsp.tx-failed.recovered";
 }
 
 export interface FastUpdateData {
@@ -1220,6 +1121,80 @@ export interface FastUpdateData {
   weightShare: number;
 }
 
+export interface FastUpdateEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: FastUpdateData;
+  /** Name of the event, one from the list of events. */
+  event: "fsp.fast-updates" | "fsp.fast-updates.recovered";
+}
+
+export interface FeedMoveWatchRequest {
+  /**
+   * Minimum time between two alerts of a signal, in seconds.
+   * @min 0
+   * @max 2592000
+   * @default 0
+   */
+  cooldownSeconds?: number;
+  /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+  escalateAfterMinutes?: number | null;
+  /**
+   * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
+   * @maxItems 20
+   */
+  escalateTo?: number[];
+  /**
+   * Name of the watch; by default the service makes one from the target.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  label?: string;
+  /**
+   * Minimum severity: less severe alerts are not sent.
+   * @default "info"
+   */
+  minSeverity?: "info" | "warning" | "critical";
+  /** Ids of the recipients; null for the default recipients. */
+  recipientIds?: number[] | null;
+  /** Settings of the watch. The shape depends on `type`. */
+  settings: {
+    /**
+     * Direction of changes that raise an alert: any, up or down.
+     * @default "any"
+     */
+    direction?: "any" | "up" | "down";
+    /**
+     * Price change that raises an alert, in percent.
+     * @min 0.01
+     * @multipleOf 0.01
+     * @max 1000
+     */
+    percent: number;
+    /**
+     * Time within which the price has to move, in seconds.
+     * @min 60
+     * @max 604800
+     */
+    windowSeconds: number;
+  };
+  /**
+   * Settings of the signals; omitted ones have their defaults.
+   * @maxItems 1
+   */
+  signals?: SignalChoice[];
+  /** What to watch. The shape depends on `type`. */
+  target: {
+    /**
+     * Name of the price feed, such as FLR/USD.
+     * @pattern ^(0x[0-9a-fA-F]{42}|[\w.+-]{1,16}(\/[\w.+-]{1,16})?)$
+     */
+    feed: string;
+  };
+  /** Type of the watch. */
+  type: "feed-move";
+}
+
 export interface IssuedToken {
   /**
    * When the token expires: 30 days after it was issued.
@@ -1257,6 +1232,20 @@ export interface LedgerEntry {
   type: "topup" | "bonus" | "usage" | "subscription" | "refund" | "adjustment";
 }
 
+export interface ListingClaim {
+  /** Number of the block of the transaction, or of the block at whose end the claim holds. */
+  block: number;
+  /** Kind of the claim, which determines its other properties. */
+  kind: "listing";
+  /** Nodes of the provider that were not listed as validators on the P-chain. */
+  nodeIds: string[];
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+}
+
 export interface LowBalanceData {
   /**
    * Address whose balance is too low.
@@ -1280,6 +1269,29 @@ export interface LowBalanceData {
   provider: string;
   /** What the address is used for. */
   role: string;
+}
+
+export interface LowBalanceEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: LowBalanceData;
+  /** Name of the event, one from the list of events. */
+  event: "fsp.balance-low" | "fsp.balance-low.recovered";
+}
+
+export interface MembershipClaim {
+  /** Kind of the claim, which determines its other properties. */
+  kind: "membership";
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+  /** Number of the reward epoch. */
+  rewardEpoch: number;
+  /** Number of the first voting round of the reward epoch; null if the alert does not state it. */
+  startRound: number | null;
+  /** Number of voters in the signing policy; null if the alert does not state it. */
+  voters: number | null;
 }
 
 export interface MeteredResource {
@@ -1317,420 +1329,16 @@ export interface MinimalConditionData {
   votingRoundId: number;
 }
 
-export interface NewPurchase {
-  /** Whether auto-renew is on. */
-  autoRenew?: boolean;
-  /**
-   * Number of 30-day periods.
-   * @min 1
-   * @max 120
-   */
-  periods: number;
-  /**
-   * Number of slots.
-   * @min 1
-   * @max 20
-   */
-  slots: number;
+export interface MinimalConditionEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: MinimalConditionData;
+  /** Name of the event, one from the list of events. */
+  event:
+    | "fsp.mc-anchor"
+    | "fsp.mc-anchor.recovered"
+    | "fsp.mc-fdc"
+    | "fsp.mc-fdc.recovered";
 }
-
-export interface NewRecipient {
-  /**
-   * E-mail address, for the channel `email` only.
-   * @format email
-   * @maxLength 254
-   */
-  address?: string;
-  /** Channel that the recipient is notified through. */
-  channel:
-    | "telegram"
-    | "email"
-    | "webhook"
-    | "discord"
-    | "slack"
-    | "ntfy"
-    | "pagerduty";
-  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
-  default?: boolean;
-  /** Language of the texts. */
-  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
-  /** Minimum severity: less severe alerts are not sent. */
-  minSeverity?: "info" | "warning" | "critical";
-  /** Name of the recipient. */
-  name: string;
-  /** IANA time zone, such as Europe/Berlin. */
-  timezone?: string;
-  /**
-   * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
-   * @format uri
-   * @maxLength 2048
-   */
-  url?: string;
-}
-
-export interface NewSettings {
-  /** Interval at which alerts are sent as one digest; off sends each alert at once. */
-  digest: "off" | "15m" | "1h" | "daily";
-  /**
-   * Time of day in the time zone of the settings, as HH:MM.
-   * @pattern ^([01]\d|2[0-3]):[0-5]\d$
-   */
-  digestAt: string;
-  /** Language of the texts. */
-  locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
-  /** Minimum severity: less severe alerts are not sent. */
-  minSeverity: "info" | "warning" | "critical";
-  /** Quiet hours: alerts are held until they end. */
-  quietHours: {
-    /** Whether critical alerts are sent during quiet hours too. */
-    criticalBypass: boolean;
-    /** true: on; false: off. */
-    enabled: boolean;
-    /**
-     * Time of day in the time zone of the settings, as HH:MM.
-     * @pattern ^([01]\d|2[0-3]):[0-5]\d$
-     */
-    from: string;
-    /**
-     * Time of day in the time zone of the settings, as HH:MM.
-     * @pattern ^([01]\d|2[0-3]):[0-5]\d$
-     */
-    to: string;
-  };
-  /** Whether recoveries are sent. */
-  recoveries: boolean;
-  /** Repetition of critical alerts. */
-  repeat: {
-    /**
-     * When to repeat an unacknowledged critical alert: minutes after it was triggered.
-     * @maxItems 24
-     */
-    critical: number[];
-  };
-  /** IANA time zone, such as Europe/Berlin. */
-  timezone: string;
-  /** Version number that increases with every change. */
-  version?: number;
-}
-
-export interface NewSubscription {
-  /**
-   * Whether auto-renew is on.
-   * @default false
-   */
-  autoRenew?: boolean;
-  /**
-   * Expected price in credits, the `totalCredits` of a quote. At any other price, nothing is bought.
-   * @min 0
-   */
-  expectedCredits?: number;
-  /**
-   * Number of 30-day periods.
-   * @min 1
-   * @max 120
-   */
-  periods: number;
-  /**
-   * Number of slots.
-   * @min 1
-   * @max 20
-   */
-  quantity: number;
-}
-
-export interface NewTopup {
-  /**
-   * Symbol of the payment asset, such as FLR.
-   * @maxLength 32
-   */
-  asset?: string;
-  /**
-   * Number of credits to buy, without the bonus.
-   * @min 10000
-   * @max 1000000000000
-   */
-  credits?: number;
-  /** Slots to buy with the credits as soon as the credits arrive; needs the scope `spend`. */
-  then?: NewPurchase;
-}
-
-export type NewWatch =
-  | {
-      /**
-       * Minimum time between two alerts of a signal, in seconds.
-       * @min 0
-       * @max 2592000
-       * @default 0
-       */
-      cooldownSeconds?: number;
-      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
-      escalateAfterMinutes?: number | null;
-      /**
-       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
-       * @maxItems 20
-       */
-      escalateTo?: number[];
-      /** Name of the watch; by default the service makes one from the target. */
-      label?: string;
-      /**
-       * Minimum severity: less severe alerts are not sent.
-       * @default "info"
-       */
-      minSeverity?: "info" | "warning" | "critical";
-      /** Ids of the recipients; null for the default recipients. */
-      recipientIds?: number[] | null;
-      /** Settings of the watch. The shape depends on `type`. */
-      settings: {
-        /**
-         * Direction of changes that raise an alert: any, up or down.
-         * @default "any"
-         */
-        direction?: "any" | "up" | "down";
-        /**
-         * Change of the balance that raises an alert, in whole coins, such as 100.
-         * @pattern ^(0|[1-9]\d{0,15})(\.\d{1,18})?$
-         */
-        threshold: string;
-      };
-      /** Settings of the signals; omitted ones have their defaults. */
-      signals?: SignalChoice[];
-      /** What to watch. The shape depends on `type`. */
-      target: {
-        /**
-         * Address of the wallet to watch.
-         * @pattern ^0x[0-9a-fA-F]{40}$
-         */
-        address: string;
-        /** What to count: FLR, or the address of a token contract. */
-        asset: "FLR" | string;
-      };
-      /** Type of the watch. */
-      type: "wallet-balance";
-    }
-  | {
-      /**
-       * Minimum time between two alerts of a signal, in seconds.
-       * @min 0
-       * @max 2592000
-       * @default 0
-       */
-      cooldownSeconds?: number;
-      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
-      escalateAfterMinutes?: number | null;
-      /**
-       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
-       * @maxItems 20
-       */
-      escalateTo?: number[];
-      /** Name of the watch; by default the service makes one from the target. */
-      label?: string;
-      /**
-       * Minimum severity: less severe alerts are not sent.
-       * @default "info"
-       */
-      minSeverity?: "info" | "warning" | "critical";
-      /** Ids of the recipients; null for the default recipients. */
-      recipientIds?: number[] | null;
-      /** Settings of the watch. The shape depends on `type`. */
-      settings: {
-        /**
-         * Direction of changes that raise an alert: any, up or down.
-         * @default "any"
-         */
-        direction?: "any" | "up" | "down";
-        /**
-         * Price change that raises an alert, in percent.
-         * @min 0.01
-         * @multipleOf 0.01
-         * @max 1000
-         */
-        percent: number;
-        /**
-         * Time within which the price has to move, in seconds.
-         * @min 60
-         * @max 604800
-         */
-        windowSeconds: number;
-      };
-      /** Settings of the signals; omitted ones have their defaults. */
-      signals?: SignalChoice[];
-      /** What to watch. The shape depends on `type`. */
-      target: {
-        /**
-         * Name of the price feed, such as FLR/USD.
-         * @pattern ^(0x[0-9a-fA-F]{42}|[\w.+-]{1,16}(\/[\w.+-]{1,16})?)$
-         */
-        feed: string;
-      };
-      /** Type of the watch. */
-      type: "feed-move";
-    }
-  | {
-      /**
-       * Minimum time between two alerts of a signal, in seconds.
-       * @min 0
-       * @max 2592000
-       * @default 0
-       */
-      cooldownSeconds?: number;
-      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
-      escalateAfterMinutes?: number | null;
-      /**
-       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
-       * @maxItems 20
-       */
-      escalateTo?: number[];
-      /** Name of the watch; by default the service makes one from the target. */
-      label?: string;
-      /**
-       * Minimum severity: less severe alerts are not sent.
-       * @default "info"
-       */
-      minSeverity?: "info" | "warning" | "critical";
-      /** Ids of the recipients; null for the default recipients. */
-      recipientIds?: number[] | null;
-      /**
-       * Settings of the watch. The shape depends on `type`.
-       * @default {}
-       */
-      settings?: object;
-      /** Settings of the signals; omitted ones have their defaults. */
-      signals?: SignalChoice[];
-      /** What to watch. The shape depends on `type`. */
-      target: {
-        /**
-         * Any address of the data provider to watch.
-         * @pattern ^0x[0-9a-fA-F]{40}$
-         */
-        provider: string;
-      };
-      /** Type of the watch. */
-      type: "provider-eligibility";
-    }
-  | {
-      /**
-       * Minimum time between two alerts of a signal, in seconds.
-       * @min 0
-       * @max 2592000
-       * @default 0
-       */
-      cooldownSeconds?: number;
-      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
-      escalateAfterMinutes?: number | null;
-      /**
-       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
-       * @maxItems 20
-       */
-      escalateTo?: number[];
-      /** Name of the watch; by default the service makes one from the target. */
-      label?: string;
-      /**
-       * Minimum severity: less severe alerts are not sent.
-       * @default "info"
-       */
-      minSeverity?: "info" | "warning" | "critical";
-      /** Ids of the recipients; null for the default recipients. */
-      recipientIds?: number[] | null;
-      /** Settings of the watch. The shape depends on `type`. */
-      settings: {
-        /**
-         * Balance in credits below which an alert is raised.
-         * @min 1
-         * @max 1000000000
-         */
-        limit: number;
-      };
-      /** Settings of the signals; omitted ones have their defaults. */
-      signals?: SignalChoice[];
-      /** What to watch. The shape depends on `type`. */
-      target: object;
-      /** Type of the watch. */
-      type: "credits-balance";
-    }
-  | {
-      /**
-       * Minimum time between two alerts of a signal, in seconds.
-       * @min 0
-       * @max 2592000
-       * @default 0
-       */
-      cooldownSeconds?: number;
-      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
-      escalateAfterMinutes?: number | null;
-      /**
-       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
-       * @maxItems 20
-       */
-      escalateTo?: number[];
-      /** Name of the watch; by default the service makes one from the target. */
-      label?: string;
-      /**
-       * Minimum severity: less severe alerts are not sent.
-       * @default "info"
-       */
-      minSeverity?: "info" | "warning" | "critical";
-      /** Ids of the recipients; null for the default recipients. */
-      recipientIds?: number[] | null;
-      /**
-       * Settings of the watch. The shape depends on `type`.
-       * @default {}
-       */
-      settings?: object;
-      /** Settings of the signals; omitted ones have their defaults. */
-      signals?: SignalChoice[];
-      /** What to watch. The shape depends on `type`. */
-      target: {
-        /**
-         * Any address of the data provider to watch.
-         * @pattern ^0x[0-9a-fA-F]{40}$
-         */
-        provider: string;
-      };
-      /** Type of the watch. */
-      type: "reward-signing";
-    }
-  | {
-      /**
-       * Minimum time between two alerts of a signal, in seconds.
-       * @min 0
-       * @max 2592000
-       * @default 0
-       */
-      cooldownSeconds?: number;
-      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
-      escalateAfterMinutes?: number | null;
-      /**
-       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
-       * @maxItems 20
-       */
-      escalateTo?: number[];
-      /** Name of the watch; by default the service makes one from the target. */
-      label?: string;
-      /**
-       * Minimum severity: less severe alerts are not sent.
-       * @default "info"
-       */
-      minSeverity?: "info" | "warning" | "critical";
-      /** Ids of the recipients; null for the default recipients. */
-      recipientIds?: number[] | null;
-      /**
-       * Settings of the watch. The shape depends on `type`.
-       * @default {}
-       */
-      settings?: object;
-      /** Settings of the signals; omitted ones have their defaults. */
-      signals?: SignalChoice[];
-      /** What to watch. The shape depends on `type`. */
-      target: {
-        /**
-         * Any address of the data provider to watch.
-         * @pattern ^0x[0-9a-fA-F]{40}$
-         */
-        provider: string;
-      };
-      /** Type of the watch. */
-      type: "provider-fsp";
-    };
 
 export type OpenApiDocument = Partial<Record<string, any>>;
 
@@ -1851,6 +1459,13 @@ export interface PolicyMembershipData {
   startsAt: string;
   /** Number of voters in the signing policy; null if the alert does not state it. */
   voters: number;
+}
+
+export interface PolicyMembershipEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: PolicyMembershipData;
+  /** Name of the event, one from the list of events. */
+  event: "fsp.not-in-policy" | "fsp.not-in-policy.recovered";
 }
 
 export interface Preview {
@@ -2014,6 +1629,13 @@ export interface PriceMoveData {
   windowSeconds: number;
 }
 
+export interface PriceMoveEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: PriceMoveData;
+  /** Name of the event, one from the list of events. */
+  event: "feed-move.threshold";
+}
+
 export interface PricingDocument {
   /** Price of 1000 credits in millionths of a dollar. */
   usdPer1000CreditsMicros: string;
@@ -2135,6 +1757,108 @@ export interface Problem {
   type: string;
 }
 
+export interface ProviderEligibilityWatchRequest {
+  /**
+   * Minimum time between two alerts of a signal, in seconds.
+   * @min 0
+   * @max 2592000
+   * @default 0
+   */
+  cooldownSeconds?: number;
+  /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+  escalateAfterMinutes?: number | null;
+  /**
+   * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
+   * @maxItems 20
+   */
+  escalateTo?: number[];
+  /**
+   * Name of the watch; by default the service makes one from the target.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  label?: string;
+  /**
+   * Minimum severity: less severe alerts are not sent.
+   * @default "info"
+   */
+  minSeverity?: "info" | "warning" | "critical";
+  /** Ids of the recipients; null for the default recipients. */
+  recipientIds?: number[] | null;
+  /**
+   * Settings of the watch. The shape depends on `type`.
+   * @default {}
+   */
+  settings?: object;
+  /**
+   * Settings of the signals; omitted ones have their defaults.
+   * @maxItems 1
+   */
+  signals?: SignalChoice[];
+  /** What to watch. The shape depends on `type`. */
+  target: {
+    /**
+     * Any address of the data provider to watch.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    provider: string;
+  };
+  /** Type of the watch. */
+  type: "provider-eligibility";
+}
+
+export interface ProviderFspWatchRequest {
+  /**
+   * Minimum time between two alerts of a signal, in seconds.
+   * @min 0
+   * @max 2592000
+   * @default 0
+   */
+  cooldownSeconds?: number;
+  /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+  escalateAfterMinutes?: number | null;
+  /**
+   * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
+   * @maxItems 20
+   */
+  escalateTo?: number[];
+  /**
+   * Name of the watch; by default the service makes one from the target.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  label?: string;
+  /**
+   * Minimum severity: less severe alerts are not sent.
+   * @default "info"
+   */
+  minSeverity?: "info" | "warning" | "critical";
+  /** Ids of the recipients; null for the default recipients. */
+  recipientIds?: number[] | null;
+  /**
+   * Settings of the watch. The shape depends on `type`.
+   * @default {}
+   */
+  settings?: object;
+  /**
+   * Settings of the signals; omitted ones have their defaults.
+   * @maxItems 22
+   */
+  signals?: SignalChoice[];
+  /** What to watch. The shape depends on `type`. */
+  target: {
+    /**
+     * Any address of the data provider to watch.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    provider: string;
+  };
+  /** Type of the watch. */
+  type: "provider-fsp";
+}
+
 export interface ProviderStatusData {
   /**
    * Time of that block.
@@ -2156,6 +1880,16 @@ export interface ProviderStatusData {
   registered: boolean;
   /** Number of the reward epoch. */
   rewardEpochId: number;
+}
+
+export interface ProviderStatusEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: ProviderStatusData;
+  /** Name of the event, one from the list of events. */
+  event:
+    | "provider.unregistered"
+    | "provider.eligibility-lost"
+    | "provider.recovered";
 }
 
 export interface ProviderView {
@@ -2335,6 +2069,55 @@ export interface Purchase {
   subscriptionId: number | null;
 }
 
+export interface PurchaseRequest {
+  /** Whether auto-renew is on. */
+  autoRenew?: boolean;
+  /**
+   * Number of 30-day periods.
+   * @min 1
+   * @max 120
+   */
+  periods: number;
+  /**
+   * Number of slots.
+   * @min 1
+   * @max 20
+   */
+  slots: number;
+}
+
+export interface QueuedTest {
+  /**
+   * UUID of the delivery, the same for every attempt.
+   * @format uuid
+   */
+  deliveryId: string;
+  /** Result of the test; queued: it is sent soon. */
+  status: "queued";
+}
+
+export interface RateClaim {
+  /** Minimal condition: mc-anchor, prices close to the median; mc-fdc, participation in the FDC. */
+  condition: "mc-anchor" | "mc-fdc";
+  /** Kind of the claim, which determines its other properties. */
+  kind: "rate";
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+  /** Rate reached in the counted voting rounds, 0 to 1. */
+  rate: number;
+  /** Number of the reward epoch. */
+  rewardEpoch: number;
+  /** Number of the last voting round that the claim is about. */
+  round: number;
+  /** Number of voting rounds counted, up to `round`. */
+  rounds: number;
+  /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
+  threshold: number;
+}
+
 export interface Recipient {
   /** Channel that the recipient is notified through. */
   channel:
@@ -2395,7 +2178,12 @@ export interface RecipientChanges {
   locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   /** Minimum severity: less severe alerts are not sent. */
   minSeverity?: "info" | "warning" | "critical";
-  /** Name of the recipient. */
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
   name?: string;
   /** true replaces the signing secret of a webhook. */
   rotateSecret?: boolean;
@@ -2418,6 +2206,68 @@ export interface RecipientList {
   nextCursor: string | null;
 }
 
+export interface RecipientRequest {
+  /**
+   * E-mail address, for the channel `email` only.
+   * @format email
+   * @maxLength 254
+   */
+  address?: string;
+  /** Channel that the recipient is notified through. */
+  channel:
+    | "telegram"
+    | "email"
+    | "webhook"
+    | "discord"
+    | "slack"
+    | "ntfy"
+    | "pagerduty";
+  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
+  default?: boolean;
+  /** Language of the texts. */
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity?: "info" | "warning" | "critical";
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  name: string;
+  /** IANA time zone, such as Europe/Berlin. */
+  timezone?: string;
+  /**
+   * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
+   * @format uri
+   * @maxLength 2048
+   */
+  url?: string;
+}
+
+export interface RegistrationClaim {
+  /** Number of the block of the transaction, or of the block at whose end the claim holds. */
+  block: number;
+  /** Whether registration was already closed at the end of `block`. */
+  isClosed: boolean;
+  /** Kind of the claim, which determines its other properties. */
+  kind: "registration";
+  /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). null if the vote is concluded. */
+  minutes: number;
+  /**
+   * Time at which registration or the vote opened; null if unknown.
+   * @format date-time
+   */
+  openedAt: string;
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+  /** Number of the reward epoch. */
+  rewardEpoch: number;
+}
+
 export interface RegistrationData {
   /** @format date-time */
   closesAtEarliest: string;
@@ -2438,6 +2288,13 @@ export interface RegistrationData {
   provider: string;
   /** Number of the reward epoch. */
   rewardEpochId: number;
+}
+
+export interface RegistrationEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: RegistrationData;
+  /** Name of the event, one from the list of events. */
+  event: "fsp.registration" | "fsp.registration.recovered";
 }
 
 export interface Rendered {
@@ -2469,6 +2326,130 @@ export interface RewardSigningData {
   /** What the vote is about: the uptime or the rewards of the reward epoch. */
   vote: "uptime" | "rewards";
   weightSignedPercent: number | null;
+}
+
+export interface RewardSigningEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: RewardSigningData;
+  /** Name of the event, one from the list of events. */
+  event:
+    | "signing.uptime-open"
+    | "signing.rewards-open"
+    | "signing.rewards-reminder"
+    | "signing.missed"
+    | "signing.done";
+}
+
+export interface RewardSigningWatchRequest {
+  /**
+   * Minimum time between two alerts of a signal, in seconds.
+   * @min 0
+   * @max 2592000
+   * @default 0
+   */
+  cooldownSeconds?: number;
+  /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+  escalateAfterMinutes?: number | null;
+  /**
+   * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
+   * @maxItems 20
+   */
+  escalateTo?: number[];
+  /**
+   * Name of the watch; by default the service makes one from the target.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  label?: string;
+  /**
+   * Minimum severity: less severe alerts are not sent.
+   * @default "info"
+   */
+  minSeverity?: "info" | "warning" | "critical";
+  /** Ids of the recipients; null for the default recipients. */
+  recipientIds?: number[] | null;
+  /**
+   * Settings of the watch. The shape depends on `type`.
+   * @default {}
+   */
+  settings?: object;
+  /**
+   * Settings of the signals; omitted ones have their defaults.
+   * @maxItems 1
+   */
+  signals?: SignalChoice[];
+  /** What to watch. The shape depends on `type`. */
+  target: {
+    /**
+     * Any address of the data provider to watch.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    provider: string;
+  };
+  /** Type of the watch. */
+  type: "reward-signing";
+}
+
+export interface RewardsClaim {
+  /**
+   * Sum of the provider’s own unclaimed rewards in wei, as a string of digits.
+   * @pattern ^(0|[1-9]\d{0,77})$
+   */
+  amountWei: string;
+  /** Number of the block of the transaction, or of the block at whose end the claim holds. */
+  block: number;
+  /** Reward epochs of the unclaimed rewards, oldest first. */
+  epochs: number[];
+  /** Time at which the oldest rewards expire; null if unknown. */
+  expiresAt: string | null;
+  /** Kind of the claim, which determines its other properties. */
+  kind: "rewards";
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+}
+
+export interface RoundClaim {
+  /** Checks, at least one of which `round` failed. */
+  checks: (
+    | "commit"
+    | "reveal"
+    | "revealOffence"
+    | "signature"
+    | "fdcSignature"
+    | "bitVote"
+    | "bitVoteLength"
+    | "consensus"
+    | "fdcOffence"
+    | "strayCommit"
+    | "mismatch"
+    | "fdcMismatch"
+    | "grace"
+    | "fdcGrace"
+    | "feedValues"
+  )[];
+  /** Number of the first bad voting round since the last good one. */
+  firstRound: number;
+  /** Kind of the claim, which determines its other properties. */
+  kind: "round";
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+  /** Number of bad voting rounds in a row from which an alert is raised. */
+  required: number;
+  /** Number of the reward epoch. */
+  rewardEpoch: number;
+  /** Number of the last voting round that the claim is about. */
+  round: number;
+  /** Number of bad voting rounds in a row, up to `round`. */
+  streak: number;
+  /** Values of the failed check, as an object that depends on the check. */
+  values: Record<string, any>;
 }
 
 export interface RoundStreakData {
@@ -2511,6 +2492,37 @@ export interface RoundStreakData {
   /** Number of the voting round. */
   votingRoundId: number;
   [key: string]: any;
+}
+
+export interface RoundStreakEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: RoundStreakData;
+  /** Name of the event, one from the list of events. */
+  event:
+    | "fsp.ftso-commit"
+    | "fsp.ftso-commit.recovered"
+    | "fsp.ftso-reveal"
+    | "fsp.ftso-reveal.recovered"
+    | "fsp.ftso-signature"
+    | "fsp.ftso-signature.recovered"
+    | "fsp.fdc-bitvote"
+    | "fsp.fdc-bitvote.recovered"
+    | "fsp.fdc-signature"
+    | "fsp.fdc-signature.recovered"
+    | "fsp.fdc-submit1"
+    | "fsp.fdc-submit1.recovered"
+    | "fsp.reveal-offence"
+    | "fsp.reveal-offence.recovered"
+    | "fsp.signature-mismatch"
+    | "fsp.signature-mismatch.recovered"
+    | "fsp.signature-grace"
+    | "fsp.signature-grace.recovered"
+    | "fsp.fdc-bitvote-length"
+    | "fsp.fdc-bitvote-length.recovered"
+    | "fsp.fdc-consensus"
+    | "fsp.fdc-consensus.recovered"
+    | "fsp.fdc-reveal-offence"
+    | "fsp.fdc-reveal-offence.recovered";
 }
 
 export interface Settings {
@@ -2556,6 +2568,51 @@ export interface Settings {
   timezone: string;
   /** Version number that increases with every change. */
   version: number;
+}
+
+export interface SettingsRequest {
+  /** Interval at which alerts are sent as one digest; off sends each alert at once. */
+  digest: "off" | "15m" | "1h" | "daily";
+  /**
+   * Time of day in the time zone of the settings, as HH:MM.
+   * @pattern ^([01]\d|2[0-3]):[0-5]\d$
+   */
+  digestAt: string;
+  /** Language of the texts. */
+  locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity: "info" | "warning" | "critical";
+  /** Quiet hours: alerts are held until they end. */
+  quietHours: {
+    /** Whether critical alerts are sent during quiet hours too. */
+    criticalBypass: boolean;
+    /** true: on; false: off. */
+    enabled: boolean;
+    /**
+     * Time of day in the time zone of the settings, as HH:MM.
+     * @pattern ^([01]\d|2[0-3]):[0-5]\d$
+     */
+    from: string;
+    /**
+     * Time of day in the time zone of the settings, as HH:MM.
+     * @pattern ^([01]\d|2[0-3]):[0-5]\d$
+     */
+    to: string;
+  };
+  /** Whether recoveries are sent. */
+  recoveries: boolean;
+  /** Repetition of critical alerts. */
+  repeat: {
+    /**
+     * When to repeat an unacknowledged critical alert: minutes after it was triggered.
+     * @maxItems 24
+     */
+    critical: number[];
+  };
+  /** IANA time zone, such as Europe/Berlin. */
+  timezone: string;
+  /** Version number that increases with every change. */
+  version?: number;
 }
 
 export interface SignalChoice {
@@ -2653,6 +2710,36 @@ export interface SignalState {
   state: "unknown" | "ok" | "pending" | "firing";
   /** Number of bad evaluations in a row. */
   streak?: number;
+}
+
+export interface SilenceClaim {
+  /** Number of the block of the transaction, or of the block at whose end the claim holds. */
+  block: number;
+  /** Number of blocks since the last fast update. */
+  blocksSinceUpdate: number;
+  /** Kind of the claim, which determines its other properties. */
+  kind: "silence";
+  /** Block of the last fast update; null if none was seen. */
+  lastUpdateBlock: number | null;
+  /** Number of blocks in 1% of a reward epoch. */
+  onePercentBlocks: number;
+  /** Probability that so many blocks without a fast update occur by chance, as text such as 3.1e-9. */
+  probability: string;
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+  /** Number of the reward epoch. */
+  rewardEpoch: number;
+  /** Limit that raised the alert: probability, or one-percent for `onePercentBlocks`. */
+  rule: "probability" | "one-percent";
+  /** Expected number of fast updates per block, from all providers. */
+  sampleSize: number;
+  /** Number of the provider’s entries in the draw for fast updates, of 4096. */
+  sortitionWeight: number;
+  /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
+  threshold: number;
 }
 
 export interface SlotQuote {
@@ -2772,6 +2859,31 @@ export interface SubscriptionList {
   };
 }
 
+export interface SubscriptionRequest {
+  /**
+   * Whether auto-renew is on.
+   * @default false
+   */
+  autoRenew?: boolean;
+  /**
+   * Expected price in credits, the `totalCredits` of a quote. At any other price, nothing is bought.
+   * @min 0
+   */
+  expectedCredits?: number;
+  /**
+   * Number of 30-day periods.
+   * @min 1
+   * @max 120
+   */
+  periods: number;
+  /**
+   * Number of slots.
+   * @min 1
+   * @max 20
+   */
+  quantity: number;
+}
+
 export interface TelegramLink {
   /**
    * Expiry time.
@@ -2785,7 +2897,12 @@ export interface TelegramLink {
 }
 
 export interface TelegramLinkRequest {
-  /** Name of the recipient; defaults to the chat’s title. */
+  /**
+   * Name of the recipient; defaults to the chat’s title.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
   name?: string;
   /**
    * What the chat may do; defaults to `read` and `write`.
@@ -2807,29 +2924,7 @@ export interface TermsAcceptance {
   url: string;
 }
 
-export type TestResult =
-  | {
-      /**
-       * UUID of the delivery, the same for every attempt.
-       * @format uuid
-       */
-      deliveryId: string;
-      /** Time until the response, in milliseconds. */
-      latencyMs: number;
-      /** Result of the test; queued: it is sent soon. */
-      status: "delivered" | "failed";
-      /** HTTP status of the response; null if there was no response. */
-      statusCode: number | null;
-    }
-  | {
-      /**
-       * UUID of the delivery, the same for every attempt.
-       * @format uuid
-       */
-      deliveryId: string;
-      /** Result of the test; queued: it is sent soon. */
-      status: "queued";
-    };
+export type TestResult = AnsweredTest | QueuedTest;
 
 export interface Text {
   /** Text in English. */
@@ -2845,7 +2940,7 @@ export interface TokenList {
    */
   data: TokenMetadata[];
   /** Always null: the list is complete. */
-  nextCursor: null;
+  nextCursor: string | null;
 }
 
 export interface TokenMetadata {
@@ -3132,6 +3227,22 @@ export interface TopupDraft {
   wallet: string;
 }
 
+export interface TopupRequest {
+  /**
+   * Symbol of the payment asset, such as FLR.
+   * @maxLength 32
+   */
+  asset?: string;
+  /**
+   * Number of credits to buy, without the bonus.
+   * @min 10000
+   * @max 1000000000000
+   */
+  credits?: number;
+  /** Slots to buy with the credits as soon as the credits arrive; needs the scope `spend`. */
+  then?: PurchaseRequest;
+}
+
 export interface Trial {
   /**
    * End of the term.
@@ -3159,6 +3270,38 @@ export interface UnclaimedRewardsData {
   provider: string;
 }
 
+export interface UnclaimedRewardsEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: UnclaimedRewardsData;
+  /** Name of the event, one from the list of events. */
+  event: "fsp.rewards-unclaimed" | "fsp.rewards-unclaimed.recovered";
+}
+
+export interface UpdateClaim {
+  /** Number of the block of the transaction, or of the block at whose end the claim holds. */
+  block: number;
+  /** Number of feeds that there are. */
+  feedCount: number;
+  /** Number of feeds that the fast update covers. */
+  feedsSent: number;
+  /** Whether the FastUpdater contract accepted the update. */
+  isAccepted: boolean;
+  /** Kind of the claim, which determines its other properties. */
+  kind: "update";
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+  /** Number of the reward epoch. */
+  rewardEpoch: number;
+  /**
+   * Hash of the failed transaction, or of the one with the fast update.
+   * @pattern ^0x[0-9a-fA-F]{64}$
+   */
+  transaction: string;
+}
+
 export interface UptimeData {
   /** NodeID of the validator. */
   nodeId: string;
@@ -3176,6 +3319,13 @@ export interface UptimeData {
   threshold: number;
 }
 
+export interface UptimeEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: UptimeData;
+  /** Name of the event, one from the list of events. */
+  event: "fsp.mc-uptime" | "fsp.mc-uptime.recovered";
+}
+
 export interface ValidatorListingData {
   listed: number;
   nodeIds: string[];
@@ -3186,6 +3336,98 @@ export interface ValidatorListingData {
   provider: string;
   /** @format date-time */
   stakeEndsAt?: string;
+}
+
+export interface ValidatorListingEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: ValidatorListingData;
+  /** Name of the event, one from the list of events. */
+  event: "fsp.validator-not-listed" | "fsp.validator-not-listed.recovered";
+}
+
+export interface VoteClaim {
+  /** Number of the block of the transaction, or of the block at whose end the claim holds. */
+  block: number;
+  /** Whether the vote is concluded, so that the signature can no longer be sent. */
+  isConcluded: boolean;
+  /** Kind of the claim, which determines its other properties. */
+  kind: "vote";
+  /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). null if the vote is concluded. */
+  minutes: number | null;
+  /** Time at which registration or the vote opened; null if unknown. */
+  openedAt: string | null;
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+  /** Number of the reward epoch. */
+  rewardEpoch: number;
+  /** Whether the provider signed a hash other than the winning one. */
+  signedOtherHash: boolean;
+  /** What the vote is about: the uptime or the rewards of the reward epoch. */
+  vote: "uptime" | "rewards";
+}
+
+export interface WalletBalanceWatchRequest {
+  /**
+   * Minimum time between two alerts of a signal, in seconds.
+   * @min 0
+   * @max 2592000
+   * @default 0
+   */
+  cooldownSeconds?: number;
+  /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+  escalateAfterMinutes?: number | null;
+  /**
+   * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
+   * @maxItems 20
+   */
+  escalateTo?: number[];
+  /**
+   * Name of the watch; by default the service makes one from the target.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  label?: string;
+  /**
+   * Minimum severity: less severe alerts are not sent.
+   * @default "info"
+   */
+  minSeverity?: "info" | "warning" | "critical";
+  /** Ids of the recipients; null for the default recipients. */
+  recipientIds?: number[] | null;
+  /** Settings of the watch. The shape depends on `type`. */
+  settings: {
+    /**
+     * Direction of changes that raise an alert: any, up or down.
+     * @default "any"
+     */
+    direction?: "any" | "up" | "down";
+    /**
+     * Change of the balance that raises an alert, in whole coins, such as 100.
+     * @pattern ^(0|[1-9]\d{0,15})(\.\d{1,18})?$
+     */
+    threshold: string;
+  };
+  /**
+   * Settings of the signals; omitted ones have their defaults.
+   * @maxItems 1
+   */
+  signals?: SignalChoice[];
+  /** What to watch. The shape depends on `type`. */
+  target: {
+    /**
+     * Address of the wallet to watch.
+     * @pattern ^0x[0-9a-fA-F]{40}$
+     */
+    address: string;
+    /** What to count: FLR, or the address of a token contract. */
+    asset: "FLR" | string;
+  };
+  /** Type of the watch. */
+  type: "wallet-balance";
 }
 
 export interface Watch {
@@ -3269,7 +3511,12 @@ export interface WatchChanges {
    * @maxItems 20
    */
   escalateTo?: number[];
-  /** Name of the watch. */
+  /**
+   * Name of the watch.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
   label?: string;
   /** Minimum severity: less severe alerts are not sent. */
   minSeverity?: "info" | "warning" | "critical";
@@ -3279,7 +3526,10 @@ export interface WatchChanges {
   recipientIds?: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings?: Partial<Record<string, any>>;
-  /** Settings of the signals; omitted ones have their defaults. */
+  /**
+   * Settings of the signals; omitted ones have their defaults.
+   * @maxItems 22
+   */
   signals?: SignalChoice[];
   /** paused pauses the watch, active resumes it. */
   status?: "active" | "paused";
@@ -3292,139 +3542,31 @@ export interface WatchList {
   nextCursor: string | null;
 }
 
+export type WatchRequest =
+  | WalletBalanceWatchRequest
+  | FeedMoveWatchRequest
+  | ProviderEligibilityWatchRequest
+  | CreditsBalanceWatchRequest
+  | RewardSigningWatchRequest
+  | ProviderFspWatchRequest;
+
 export type WebhookEvent =
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: ChainOutageData;
-      /** Name of the event, one from the list of events. */
-      event: "fsp.monitoring" | "fsp.monitoring.recovered";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: BalanceChangeData;
-      /** Name of the event, one from the list of events. */
-      event: "wallet-balance.moved";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: PriceMoveData;
-      /** Name of the event, one from the list of events. */
-      event: "feed-move.threshold";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: ProviderStatusData;
-      /** Name of the event, one from the list of events. */
-      event:
-        | "provider.unregistered"
-        | "provider.eligibility-lost"
-        | "provider.recovered";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: CreditsThresholdData;
-      /** Name of the event, one from the list of events. */
-      event: "credits.low-balance" | "credits.recovered";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: RewardSigningData;
-      /** Name of the event, one from the list of events. */
-      event:
-        | "signing.uptime-open"
-        | "signing.rewards-open"
-        | "signing.rewards-reminder"
-        | "signing.missed"
-        | "signing.done";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: RoundStreakData;
-      /** Name of the event, one from the list of events. */
-      event:
-        | "fsp.ftso-commit"
-        | "fsp.ftso-commit.recovered"
-        | "fsp.ftso-reveal"
-        | "fsp.ftso-reveal.recovered"
-        | "fsp.ftso-signature"
-        | "fsp.ftso-signature.recovered"
-        | "fsp.fdc-bitvote"
-        | "fsp.fdc-bitvote.recovered"
-        | "fsp.fdc-signature"
-        | "fsp.fdc-signature.recovered"
-        | "fsp.fdc-submit1"
-        | "fsp.fdc-submit1.recovered"
-        | "fsp.reveal-offence"
-        | "fsp.reveal-offence.recovered"
-        | "fsp.signature-mismatch"
-        | "fsp.signature-mismatch.recovered"
-        | "fsp.signature-grace"
-        | "fsp.signature-grace.recovered"
-        | "fsp.fdc-bitvote-length"
-        | "fsp.fdc-bitvote-length.recovered"
-        | "fsp.fdc-consensus"
-        | "fsp.fdc-consensus.recovered"
-        | "fsp.fdc-reveal-offence"
-        | "fsp.fdc-reveal-offence.recovered";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: FailedTransactionData;
-      /** Name of the event, one from the list of events. */
-      event: "fsp.tx-failed" | "fsp.tx-failed.recovered";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: FastUpdateData;
-      /** Name of the event, one from the list of events. */
-      event: "fsp.fast-updates" | "fsp.fast-updates.recovered";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: RegistrationData;
-      /** Name of the event, one from the list of events. */
-      event: "fsp.registration" | "fsp.registration.recovered";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: PolicyMembershipData;
-      /** Name of the event, one from the list of events. */
-      event: "fsp.not-in-policy" | "fsp.not-in-policy.recovered";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: MinimalConditionData;
-      /** Name of the event, one from the list of events. */
-      event:
-        | "fsp.mc-anchor"
-        | "fsp.mc-anchor.recovered"
-        | "fsp.mc-fdc"
-        | "fsp.mc-fdc.recovered";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: UptimeData;
-      /** Name of the event, one from the list of events. */
-      event: "fsp.mc-uptime" | "fsp.mc-uptime.recovered";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: ValidatorListingData;
-      /** Name of the event, one from the list of events. */
-      event: "fsp.validator-not-listed" | "fsp.validator-not-listed.recovered";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: LowBalanceData;
-      /** Name of the event, one from the list of events. */
-      event: "fsp.balance-low" | "fsp.balance-low.recovered";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: UnclaimedRewardsData;
-      /** Name of the event, one from the list of events. */
-      event: "fsp.rewards-unclaimed" | "fsp.rewards-unclaimed.recovered";
-    };
+  | ChainOutageEvent
+  | BalanceChangeEvent
+  | PriceMoveEvent
+  | ProviderStatusEvent
+  | CreditsThresholdEvent
+  | RewardSigningEvent
+  | RoundStreakEvent
+  | FailedTransactionEvent
+  | FastUpdateEvent
+  | RegistrationEvent
+  | PolicyMembershipEvent
+  | MinimalConditionEvent
+  | UptimeEvent
+  | ValidatorListingEvent
+  | LowBalanceEvent
+  | UnclaimedRewardsEvent;
 
 export interface WebhookPayload {
   /** Number of the alert; null in a test. */

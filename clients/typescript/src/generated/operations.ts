@@ -23,11 +23,6 @@ import type {
   IssuedToken,
   LowBalanceData,
   MinimalConditionData,
-  NewRecipient,
-  NewSettings,
-  NewSubscription,
-  NewTopup,
-  NewWatch,
   OpenApiDocument,
   PolicyMembershipData,
   Preview,
@@ -39,15 +34,18 @@ import type {
   Recipient,
   RecipientChanges,
   RecipientList,
+  RecipientRequest,
   RegistrationData,
   RewardSigningData,
   RoundStreakData,
   Settings,
+  SettingsRequest,
   SlotQuote,
   Stats,
   Subscription,
   SubscriptionChanges,
   SubscriptionList,
+  SubscriptionRequest,
   TelegramLink,
   TelegramLinkRequest,
   TermsAcceptance,
@@ -56,6 +54,7 @@ import type {
   TokenRequest,
   Topup,
   TopupDraft,
+  TopupRequest,
   Trial,
   UnclaimedRewardsData,
   UptimeData,
@@ -63,6 +62,7 @@ import type {
   Watch,
   WatchChanges,
   WatchList,
+  WatchRequest,
 } from './models.ts'
 import {
   Transport,
@@ -597,7 +597,7 @@ export abstract class Operations extends Transport {
    *
    * Needs: write.
    */
-  createRecipient(body: NewRecipient, options?: KeyedCallOptions): Promise<Recipient> {
+  createRecipient(body: RecipientRequest, options?: KeyedCallOptions): Promise<Recipient> {
     return this.request<Recipient>(
       { method: 'POST', path: '/recipients', body, isKeyed: true },
       options,
@@ -678,7 +678,7 @@ export abstract class Operations extends Transport {
    *
    * Needs: write.
    */
-  replaceSettings(body: NewSettings, options?: VersionedCallOptions): Promise<Settings> {
+  replaceSettings(body: SettingsRequest, options?: VersionedCallOptions): Promise<Settings> {
     return this.request<Settings>({ method: 'PUT', path: '/settings', body }, options)
   }
 
@@ -722,7 +722,7 @@ export abstract class Operations extends Transport {
    *
    * Needs: spend.
    */
-  createSubscription(body: NewSubscription, options?: KeyedCallOptions): Promise<Subscription> {
+  createSubscription(body: SubscriptionRequest, options?: KeyedCallOptions): Promise<Subscription> {
     return this.request<Subscription>(
       { method: 'POST', path: '/subscriptions', body, isKeyed: true },
       options,
@@ -775,7 +775,7 @@ export abstract class Operations extends Transport {
    *
    * Needs: write, sometimes spend.
    */
-  createTopup(body?: NewTopup, options?: KeyedCallOptions): Promise<TopupDraft> {
+  createTopup(body?: TopupRequest, options?: KeyedCallOptions): Promise<TopupDraft> {
     return this.request<TopupDraft>(
       { method: 'POST', path: '/topup', body, isKeyed: true },
       options,
@@ -839,7 +839,7 @@ export abstract class Operations extends Transport {
    *
    * Needs: write.
    */
-  createWatch(body: NewWatch, options?: KeyedCallOptions): Promise<Watch> {
+  createWatch(body: WatchRequest, options?: KeyedCallOptions): Promise<Watch> {
     return this.request<Watch>({ method: 'POST', path: '/watches', body, isKeyed: true }, options)
   }
 
@@ -851,7 +851,7 @@ export abstract class Operations extends Transport {
    * Needs: read.
    */
   backtestWatch(
-    body: NewWatch,
+    body: WatchRequest,
     query?: { days?: number },
     options?: CallOptions,
   ): Promise<Backtest> {
