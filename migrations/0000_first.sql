@@ -715,7 +715,6 @@ CREATE TABLE "telegram_updates" (
 ALTER TABLE "signal_states" ADD CONSTRAINT "signal_states_watch_id_watches_id_fk" FOREIGN KEY ("watch_id") REFERENCES "public"."watches"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "watches" ADD CONSTRAINT "watches_target_id_targets_id_fk" FOREIGN KEY ("target_id") REFERENCES "public"."targets"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "alert_budgets_summary" ON "alert_budgets" USING btree ("summary_at") WHERE summary_at is not null;--> statement-breakpoint
-CREATE UNIQUE INDEX "alerts_once" ON "alerts" USING btree ("watch_id",coalesce("signal", ''),"event","position","fired_at");--> statement-breakpoint
 CREATE INDEX "alerts_wallet" ON "alerts" USING btree ("wallet","fired_at","id");--> statement-breakpoint
 CREATE INDEX "alerts_created" ON "alerts" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "alerts_watch" ON "alerts" USING btree ("watch_id","fired_at");--> statement-breakpoint
@@ -723,6 +722,7 @@ CREATE INDEX "alerts_open" ON "alerts" USING btree ("wallet","watch_id","signal"
 CREATE INDEX "alerts_held_back" ON "alerts" USING btree ("wallet") WHERE notified_at is null and recovered_at is null;--> statement-breakpoint
 CREATE INDEX "alerts_remind" ON "alerts" USING btree ("remind_at") WHERE remind_at is not null;--> statement-breakpoint
 CREATE INDEX "alerts_escalate" ON "alerts" USING btree ("escalate_at") WHERE escalate_at is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "alerts_once" ON "alerts" USING btree ("watch_id",coalesce("signal", ''),"event","position","fired_at");--> statement-breakpoint
 CREATE INDEX "challenges_expires" ON "challenges" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "tokens_wallet" ON "tokens" USING btree ("wallet");--> statement-breakpoint
 CREATE INDEX "tokens_expires" ON "tokens" USING btree ("expires_at");--> statement-breakpoint

@@ -107,15 +107,6 @@ export const alerts = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.id, table.firedAt] }),
-    // A replayed observation inserts nothing twice, because its position is equal. Alerts without a signal
-    // have the empty signal in this index.
-    uniqueIndex('alerts_once').on(
-      table.watchId,
-      sql`coalesce(${table.signal}, '')`,
-      table.event,
-      table.position,
-      table.firedAt,
-    ),
     index('alerts_wallet').on(table.wallet, table.firedAt, table.id),
     index('alerts_created').on(table.createdAt),
     index('alerts_watch').on(table.watchId, table.firedAt),
@@ -127,5 +118,14 @@ export const alerts = pgTable(
       .where(sql`notified_at is null and recovered_at is null`),
     index('alerts_remind').on(table.remindAt).where(sql`remind_at is not null`),
     index('alerts_escalate').on(table.escalateAt).where(sql`escalate_at is not null`),
+    // A replayed observation inserts nothing twice, because its position is equal. Alerts without a signal
+    // have the empty signal in this index. It is made last, so that PostgreSQL prefers it to another of the same cost.
+    uniqueIndex('alerts_once').on(
+      table.watchId,
+      sql`coalesce(${table.signal}, '')`,
+      table.event,
+      table.position,
+      table.firedAt,
+    ),
   ],
 )

@@ -33,13 +33,14 @@ export function escalationScreen(reader: Reader, watch: Watch, people: WalletRec
   const { id, label, escalateAfterMinutes, escalateTo } = watch
   const isTicked = (recipient: number | undefined) =>
     recipient !== undefined && escalateTo.includes(recipient)
-  const told = notifiedBy(watch.recipientIds, people)
-  const isTold = (recipient: number | undefined) => told.some((choice) => choice.id === recipient)
+  const notified = notifiedBy(watch.recipientIds, people)
+  const isNotified = (recipient: number | undefined) =>
+    notified.some((choice) => choice.id === recipient)
   const shown = allChoices(people)
-    .filter(({ id: recipient }) => isTicked(recipient) || !isTold(recipient))
+    .filter(({ id: recipient }) => isTicked(recipient) || !isNotified(recipient))
     .toSorted(acknowledgingFirst)
     .slice(0, RECIPIENTS_SHOWN_MAX)
-  const later = shown.length === 0 ? laterOf(told) : undefined
+  const later = shown.length === 0 ? laterOf(notified) : undefined
   const isOn = escalateAfterMinutes !== null
   const lines = [
     t.html('bot:escalation.title', { label: typed(label) }),
@@ -80,10 +81,10 @@ function acknowledgingFirst(a: RecipientChoice, b: RecipientChoice): number {
   return rank(a) - rank(b)
 }
 
-/** Of several recipients that are told at once, one that can be told later: not this chat, and if possible one that can acknowledge. */
-function laterOf(told: readonly RecipientChoice[]): RecipientChoice | undefined {
-  if (told.length < 2) return undefined
-  const others = told.filter(({ id, isHere }) => id !== undefined && !isHere)
+/** Of several recipients that are notified at once, one that can be notified later: not this chat, and if possible one that can acknowledge. */
+function laterOf(notified: readonly RecipientChoice[]): RecipientChoice | undefined {
+  if (notified.length < 2) return undefined
+  const others = notified.filter(({ id, isHere }) => id !== undefined && !isHere)
   return others.findLast(({ channel }) => CHANNELS[channel].canAcknowledge) ?? others.at(-1)
 }
 

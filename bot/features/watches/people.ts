@@ -95,10 +95,10 @@ onPress(composer, 'watch.escFlip', PRIVATE_ONLY, (ctx, { id, recipient }) =>
 onPress(composer, 'watch.escLater', PRIVATE_ONLY, (ctx, { id, recipient }) =>
   withManaged(ctx, id, async (watch, link) => {
     const people = await peopleOf(ctx, link)
-    const told = notifiedBy(watch.recipientIds, people).flatMap((choice) => choice.id ?? [])
-    const recipientIds = told.filter((recipientId) => recipientId !== recipient)
+    const notified = notifiedBy(watch.recipientIds, people).flatMap((choice) => choice.id ?? [])
+    const recipientIds = notified.filter((recipientId) => recipientId !== recipient)
     // Without another one the watch would tell its default recipients, of which this is one.
-    if (!told.includes(recipient) || recipientIds.length === 0) {
+    if (!notified.includes(recipient) || recipientIds.length === 0) {
       await ctx.answer(ctx.t('bot:error.gone'), { box: true })
       await showEscalation(ctx, watch, link)
       return

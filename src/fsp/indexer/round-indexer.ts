@@ -40,7 +40,8 @@ export function createRoundIndexer(source: RoundSource): RoundIndexer {
 
   /** Whether the session is still valid: the lock is the same, and no other process has made progress. */
   async function isCurrent(current: IndexingSession, fence: Fence | undefined): Promise<boolean> {
-    return current.fence === fence && (await store.findIndexedBlock(db)) === current.savedTo
+    const stored = await store.findIndexedBlock(db)
+    return current.fence === fence && stored?.number === current.savedTo
   }
 
   /**
