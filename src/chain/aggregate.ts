@@ -1,6 +1,6 @@
 /**
- * Encoding of Multicall3's `aggregate3`. A batch has hundreds of calls with the same layout. viem takes
- * fifty times as long to encode them as joining strings does. Results with any other layout are decoded by
+ * Encoding of Multicall3's `aggregate3`. A batch has hundreds of calls with the same layout, which joined strings
+ * encode several times as fast as viem does. Results with any other layout are decoded by
  * viem.
  */
 import { decodeFunctionResult, type Hex, multicall3Abi } from 'viem'

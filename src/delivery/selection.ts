@@ -114,9 +114,9 @@ function urgencyOf({ urgency }: DueDelivery): number {
 
 function shuffled<T>(all: readonly T[]): readonly T[] {
   return all
-    .map((item) => ({ one: item, place: randomInt(RANDOM_STEPS) }))
+    .map((item) => ({ item, place: randomInt(RANDOM_STEPS) }))
     .toSorted((a, b) => a.place - b.place)
-    .map(({ one: item }) => item)
+    .map(({ item }) => item)
 }
 
 /** Ids of deliveries. */

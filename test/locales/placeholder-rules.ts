@@ -1,5 +1,5 @@
-import { kindOf, PLACEHOLDER_KINDS, type PlaceholderKind } from '#src/i18n/placeholders.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { kindOf, PLACEHOLDER_KINDS, type PlaceholderKind } from './placeholders.ts'
 
 /** Text that is not allowed beside a value of some kinds, in one language. */
 interface Rule {
@@ -129,7 +129,7 @@ export function faultsOfValues(locale: Locale, key: string, text: string): reado
   return [...bare.matchAll(/\{\{(\w+)\}\}/g)].flatMap((match) => {
     const [whole, name = ''] = match
     const kind = kindOf(name, key)
-    if (kind === undefined) return [`{{${name}}} is not in src/i18n/placeholders.ts`]
+    if (kind === undefined) return [`{{${name}}} is not in test/locales/placeholders.ts`]
     const around = `${bare.slice(0, match.index).replace(/[{}]/g, '_')}{}${bare
       .slice(match.index + whole.length)
       .replace(/[{}]/g, '_')}`

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { kindOf, PLACEHOLDERS, type PlaceholderKind } from '#src/i18n/placeholders.ts'
 import type { DisplayValue } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import { placeholdersOf } from '../support/text-rules.ts'
 import { faultsOfValues } from './placeholder-rules.ts'
+import { kindOf, PLACEHOLDERS, type PlaceholderKind } from './placeholders.ts'
 import { basesOf, formsOf, readCatalogue } from './sources.ts'
 import { allUses, type Use, usesIn } from './uses.ts'
 
@@ -134,7 +134,7 @@ describe('values in their sentences', () => {
     ['en', 'bot:rec.off', 'Off: at {{time}}.', 'a time or a date'],
     ['en', 'messages:x', 'FTSO commit with a {{reason}}', '“a” or “an”'],
     ['en', 'bot:slots.total', '{{credits}} are missing', 'one or many'],
-    ['en', 'messages:x', 'New {{surprise}}', 'not in src/i18n/placeholders.ts'],
+    ['en', 'messages:x', 'New {{surprise}}', 'not in test/locales/placeholders.ts'],
     ['de', 'messages:reminder.open', 'Seit {{duration}} offen.', 'a duration in the dative'],
     ['de', 'bot:slots.term', 'Endet in <b>{{duration}}</b>', 'a duration in the dative'],
     ['de', 'messages:signing.done.body', 'Signiert um {{signed}}.', '“um” before a date'],

@@ -10,11 +10,11 @@ import {
   formatTime,
 } from '#src/i18n/format.ts'
 import { withoutIsolates } from '#src/i18n/isolates.ts'
-import { kindOf, type PlaceholderKind } from '#src/i18n/placeholders.ts'
 import { formatSpan } from '#src/i18n/span.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { placeholdersOf } from '../support/text-rules.ts'
 import { FRAGMENTS } from './fragments.ts'
+import { kindOf, type PlaceholderKind } from './placeholders.ts'
 import { type Catalogue, readCatalogue } from './sources.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { kindOf } from '#src/i18n/placeholders.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { kindOf } from './placeholders.ts'
 
 /**
  * Inserts the spaces, signs and isolates of a language into a text, so that translators need not
