@@ -464,6 +464,7 @@ describe('a threshold in another unit', () => {
     ['5 %', '5% ≈ 500\u00a0FLR', 'Use 500\u00a0FLR', '500'],
   ])('is refused, with a button for what it is worth: %s', async (text, line, button, value) => {
     await devnet.contracts.setFeed('FLR/USD', 20_000n, 6)
+    await devnet.mine(2, 1)
     await ann.say('/new wallet')
     await ann.say(BOB)
     await ann.say(text)

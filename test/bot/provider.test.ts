@@ -270,7 +270,7 @@ describe('a chat without a wallet', () => {
     await ann.press('Alpine')
     expect(ann.last().text).toContain(identity('Alpine'))
     await ann.press('Watch this provider')
-    expect(ann.last().text).toMatch(/\d\d \d\d/)
+    expect(ann.last().text).toMatch(/\d\d\u00a0\d\d/)
   })
 
   test('is connected first by a link of the start page to a watch, and goes on with that watch', async () => {

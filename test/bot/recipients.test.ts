@@ -303,7 +303,7 @@ describe('a webhook', () => {
     await addHook(chat, 'tested')
     await chat.press('Test')
     expect(chat.last().text).toMatch(
-      /✓ \u2068127\.\u20600\.\u20600\.\u20601[ \d]*\u2069: 200 in \d+\u00a0ms/,
+      /✓ \u2068127\.\u20600\.\u20600\.\u20601[ \d]*\u2069: 200 in [\d,]+\u00a0ms/,
     )
     expect(receiver.deliveries.at(-1)).toMatchObject({ hook: 'tested', answer: 200 })
     expect(receiver.deliveries.at(-1)?.verdicts?.watchdog).toMatchObject({ ok: true })

@@ -5,6 +5,7 @@ import type { SendContext } from '#src/channels/define.ts'
 import { email, type MailDeps, sendConfirmation } from '#src/channels/email.ts'
 import type { Message } from '#src/channels/envelope.ts'
 import { MAIL_CONNECTIONS } from '#src/channels/mailer.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, type EmailWorld, emailWorld, NOW, WALLET } from './worlds.ts'
 
@@ -214,7 +215,7 @@ describe('the mail that asks for consent', () => {
     )
     const [mail] = world.inbox.mails
     expect(mail?.to).toBe('ops@example.org')
-    expect(mail?.text).toContain('Send Watchdog alerts to ops@example.org?')
+    expect(mail?.text).toContain(inertText('Send Watchdog alerts to ops@example.org?'))
     expect(mail?.text).toContain('https://watchdog.example.org/confirm/abc')
     expect(mail && headerOf(mail, 'Auto-Submitted')).toBe('auto-generated')
     expect(mail && headerOf(mail, 'List-Unsubscribe')).toBeUndefined()
