@@ -620,11 +620,6 @@ describe('registration', () => {
     const closes = new Date((at - 3300) * 1000).toISOString()
     expect(steps[0]?.firings[0]?.data).toMatchObject({ closesAtEarliest: closes })
   })
-
-  test('skips rounds that an earlier release stored without a closing time', () => {
-    const seen = [observation(0, open(at - 3600, { closesAtEarliest: null }))]
-    expect(fold(registration, seen).steps[0]).toMatchObject({ phase: 'unknown', firings: [] })
-  })
 })
 
 test('not-in-policy fires for the newest policy and recovers with one that has the provider', () => {
