@@ -230,7 +230,7 @@ describe('positions that are stored ahead of the clock', () => {
       observation = observation || jsonb_build_object('at', ${LATE}::text)
       where type = 'wallet-balance' and observation is not null`
     await sql`update signal_states set since = ${LATE}, last_evidence_at = ${LATE}, last_fired_at = ${LATE}`
-    await sql`insert into feed_points (feed, at, value, decimals, grade) values ('0x01', ${LATE}, 1, 0, 1)`
+    await sql`insert into feed_points (feed, at, block, value, decimals, grade) values ('0x01', ${LATE}, 1, 1, 0, 1)`
     await sql`update payment_cursors set since_at = ${LATE}`
     await sql`insert into fsp_rounds (round, reward_epoch, starts_at, block_number, block_hash, block_at, providers)
       values (1, 1, '2026-01-01', 900, '0x1', '2026-01-01', '{}'), (99, 1, ${LATE}, 950, '0x2', ${LATE}, '{}')`
