@@ -46,7 +46,8 @@ CREATE TABLE "alerts" (
 	"flapping_alert_id" integer,
 	"flapping" jsonb,
 	"created_at" timestamp with time zone NOT NULL,
-	CONSTRAINT "alerts_id_fired_at_pk" PRIMARY KEY("id","fired_at")
+	CONSTRAINT "alerts_id_fired_at_pk" PRIMARY KEY("id","fired_at"),
+	CONSTRAINT "alerts_escalation_has_recipients" CHECK (("alerts"."escalated_at" is null) = ("alerts"."escalated_to" is null))
 ) PARTITION BY RANGE ("fired_at");
 --> statement-breakpoint
 CREATE TABLE "alerts_default" PARTITION OF "alerts" DEFAULT;

@@ -232,7 +232,7 @@ function plain(text: string, max: number): string {
  * Dedup keys of a new message. The key of an outage contains the number of its first alert at this service;
  * the key of a test contains its id. A recovery has the key of the outage that it ends.
  *
- * @param answered key of the outage that a recovery ends; unknown for alerts of earlier releases
+ * @param answered key of the outage that a recovery ends, if it is known
  */
 function keysOf(envelope: Envelope, answered?: string): readonly string[] {
   const { deliveryId, answers, answersEach, message, items = [] } = envelope
