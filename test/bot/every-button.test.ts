@@ -367,10 +367,8 @@ test('every verb that is handled stands on some screen', () => {
 })
 
 /**
- * Verbs on messages that only events cause, and those of groups, money, status and several wallets.
- */
-/**
- * `rec.default` and `test.press` occur in messages of earlier releases, `feed.watch` in answers of a chain.
+ * Verbs on messages that only events cause, those of groups, money, status and several wallets, and `feed.watch`, which
+ * is in answers of a chain.
  */
 const ELSEWHERE =
-  /^(?:trial|terms|group|topup|slots|subs|ledger|status|wizard)\b|^(?:none|close|free|feed\.watch|rec\.default|test\.(?:press|try|help)|alert\.(?:un)?ackAll|wallet\.page)$/
+  /^(?:trial|terms|group|topup|slots|subs|ledger|status|wizard)\b|^(?:none|close|free|feed\.watch|test\.(?:press|try|help)|alert\.(?:un)?ackAll|wallet\.page)$/
