@@ -46,7 +46,8 @@ CREATE TABLE "alerts" (
 	"flapping_alert_id" integer,
 	"flapping" jsonb,
 	"created_at" timestamp with time zone NOT NULL,
-	CONSTRAINT "alerts_id_fired_at_pk" PRIMARY KEY("id","fired_at")
+	CONSTRAINT "alerts_id_fired_at_pk" PRIMARY KEY("id","fired_at"),
+	CONSTRAINT "alerts_escalation_has_recipients" CHECK (("alerts"."escalated_at" is null) = ("alerts"."escalated_to" is null))
 ) PARTITION BY RANGE ("fired_at");
 --> statement-breakpoint
 CREATE TABLE "alerts_default" PARTITION OF "alerts" DEFAULT;
@@ -555,7 +556,7 @@ CREATE TABLE "feed_points" (
 	"value" numeric(78, 0) NOT NULL,
 	"decimals" smallint NOT NULL,
 	"grade" smallint NOT NULL,
-	"block" integer,
+	"block" integer NOT NULL,
 	CONSTRAINT "feed_points_feed_at_pk" PRIMARY KEY("feed","at")
 );
 --> statement-breakpoint
@@ -632,7 +633,8 @@ CREATE TABLE "watches" (
 	"muted_since" timestamp with time zone,
 	"version" integer NOT NULL,
 	"created_at" timestamp with time zone NOT NULL,
-	"updated_at" timestamp with time zone NOT NULL
+	"updated_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "watches_mute_has_start" CHECK (("watches"."muted_until" is null) = ("watches"."muted_since" is null))
 );
 --> statement-breakpoint
 CREATE TABLE "telegram_chats" (

@@ -19,6 +19,7 @@ test.each([
     lastObservation: {
       ...{ position: 1, at: now.toISOString(), symbol: 'FLR', decimals: 18 },
       balanceUnits: parseEther(balance).toString(),
+      movement: null,
     },
   }
   expect(typeLine(reader, watch, 'now', now)).toContain(`${text}\u00a0FLR`)

@@ -30,7 +30,8 @@ import { Unchecked } from './rpc.ts'
 const [TRANSACTIONS_MAX, EPOCHS_MAX, ENTRIES_MAX, FEEDS_MAX] = [3, 30, 40, 2000]
 
 const VOTE = word('uptime', 'rewards')
-const RULE = word('probability', 'one-percent')
+const SILENCE_RULE = word('probability', 'one-percent')
+const FAST_UPDATE_RULE = word('probability', 'one-percent', 'too-long')
 const ROLE = word('submit', 'submitSignatures', 'signingPolicy', 'identity', 'fastUpdates')
 const CONDITION = word('mc-anchor', 'mc-fdc')
 
@@ -75,7 +76,7 @@ const CLAIMS = {
   silence: object({
     ...{ kind: word('silence'), ...OF_EPOCH, block: whole, lastUpdateBlock: nullable(whole) },
     ...{ blocksSinceUpdate: whole, sortitionWeight: whole, sampleSize: number },
-    ...{ probability: chance, threshold: number, rule: RULE, onePercentBlocks: whole },
+    ...{ probability: chance, threshold: number, rule: SILENCE_RULE, onePercentBlocks: whole },
   }),
   update: object({
     ...{ kind: word('update'), ...OF_EPOCH, transaction: hash, block: whole },
@@ -166,11 +167,11 @@ const DATA: Readonly<Record<string, Decoder<Data>>> = {
       ...{ ...PROVIDER, rewardEpochId: whole, blocksSinceUpdate: whole },
       ...{ lastUpdateBlock: nullable(whole), probabilityOfSilence: chance, threshold: number },
       ...{ sortitionWeight: whole, sampleSize: number, onePercentBlocks: whole },
-      ...{ weightShare: number, rule: RULE, since: instant, gapSeconds: whole },
+      ...{ weightShare: number, rule: FAST_UPDATE_RULE, since: instant, gapSeconds: whole },
     },
     {
-      ...{ reason: word('too-long'), tx: hash, updateBlock: whole, feedsSent: whole },
-      ...{ feedCount: whole, isAccepted: boolean },
+      ...{ tx: hash, updateBlock: whole, feedsSent: whole, feedCount: whole },
+      isAccepted: boolean,
     },
   ),
   'fsp.registration': object({
@@ -227,7 +228,7 @@ const HEAD = {
 }
 const FILE = object({
   ...{ version: whole, ...HEAD, chainId: whole, rule: nullable(text), claim: anything },
-  unproven: nullable(word('recovery', 'p-chain', 'published-data', 'other')),
+  unproven: nullable(word('recovery', 'p-chain', 'other')),
   blocks: nullable(object({ first: nullable(PLACE), last: PLACE })),
   ...{ sources: SOURCES, transactions: list(TRANSACTION, TRANSACTIONS_MAX) },
 })

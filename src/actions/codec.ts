@@ -14,7 +14,7 @@ const VERSION = '1'
 const BYTES_MAX = 64
 const ROW_ID = VERBS['watch.card'].id
 
-/** Schema of button data that `packed` wrote, perhaps in an earlier version with other verbs. */
+/** Schema of button data that `packed` wrote, perhaps with verbs that are unknown here. */
 export const ButtonData = z.string().brand<'ButtonData'>()
 export type ButtonData = z.infer<typeof ButtonData>
 

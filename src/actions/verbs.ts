@@ -308,7 +308,6 @@ export const VERBS = {
   'rec.rotateYes': { id },
   'rec.saved': { id },
   'rec.sev': { id, level: word },
-  'rec.default': { id, on: flag },
   'rec.hear': { id, page },
   'rec.hearAll': { id },
   'rec.hearSome': { id },

@@ -25,7 +25,7 @@ export interface OpenAlert {
   readonly acknowledgedBy: string | null
   /** Time of the escalation, at which the alert was sent to further recipients. */
   readonly escalatedAt: Date | null
-  /** Recipients that the escalation notified; null for escalations of earlier releases. */
+  /** Recipients that the escalation notified; null before it. */
   readonly escalatedTo: readonly number[] | null
   /** Time since which the alert is muted until it recovers. */
   readonly mutedAt: Date | null

@@ -37,6 +37,8 @@ test('several have the content of all, the worst first', () => {
 })
 
 /** A notice with what it counts, as `notices/service` writes it. */
+const NO_FACTS = { endsAt: null, stopping: null, renewal: null, offers: [], balanceCredits: null }
+
 function countedOf(
   event: string,
   facts: Partial<NoticeFacts> & { readonly count: number },
@@ -45,7 +47,7 @@ function countedOf(
   const notice = noticeOf(`${event} ${facts.count}`, [])
   return {
     ...notice,
-    data: { facts: { endsAt: null, stopping: null, ...facts } },
+    data: { facts: { ...NO_FACTS, ...facts } },
     timezone: 'UTC',
     message: { ...notice.message, event: `notice.${event}`, body },
   }
@@ -137,14 +139,6 @@ test('slots that end have the price of auto-renew, added up for each duration', 
       'You can also renew once: the same number of slots is bought again, and the new term starts at once. ' +
       'The present slots stay until their end; their remaining days are not added to the new term.',
   )
-})
-
-test('slots whose renewals are of an earlier version of the service are listed', () => {
-  const ends = (count: number) =>
-    countedOf('slots-end', { count, endsAt: DEC_27 }, `Costs ${count}.`)
-  const { title, body } = joinNotices(t, [ends(1), ends(2)], AS).message
-  expect(title).toBe('slots-end 1 · 1 more message')
-  expect(body).toBe('▪️ slots-end 1\nCosts 1.\n\n▪️ slots-end 2\nCosts 2.')
 })
 
 test('suspended watches are added up beside a receipt, unless some run again', () => {

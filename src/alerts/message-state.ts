@@ -53,8 +53,8 @@ function escalationOf(
   { escalatedAt, escalatedTo }: store.AlertRow,
   names: ReadonlyMap<number, RecipientFields>,
 ): Pick<MessageState, 'escalated'> {
-  if (escalatedAt === null) return {}
-  const to = (escalatedTo ?? []).flatMap((id) => {
+  if (escalatedAt === null || escalatedTo === null) return {}
+  const to = escalatedTo.flatMap((id) => {
     const recipient = names.get(id)
     return recipient === undefined ? [] : [recipient.name ?? recipient.target]
   })

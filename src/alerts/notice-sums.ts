@@ -40,9 +40,9 @@ function sumKeyOf(t: Translate, notice: Envelope, isAgain: boolean): string | un
   const facts = factsOf(notice)
   const { event } = notice.message
   const mayAdd =
-    (event === SLOTS_END && facts?.stopping && facts.renewal?.missingCredits !== 0) ||
-    (event === RENEWAL_AHEAD && facts?.renewal) ||
-    (event === RENEWED && facts?.renewal) ||
+    (event === SLOTS_END && facts?.renewal?.missingCredits !== 0) ||
+    event === RENEWAL_AHEAD ||
+    event === RENEWED ||
     (event === SUSPENDED && !isAgain)
   if (facts === undefined || !mayAdd) return undefined
   const kind = facts.renewal === null ? 'ends' : 'renews'

@@ -180,7 +180,6 @@ const NOBODY: ReadonlySet<number> = new Set()
 async function listOnce(tx: Db, ended: readonly EndedMute[]): Promise<readonly store.AlertRow[]> {
   const rows: store.AlertRow[] = []
   for (const { watchId, since } of ended) {
-    if (since === null) continue
     rows.push(...(await reminderStore.listAlertsWithoutEpisode(tx, { watchId, since }, ONCE_MAX)))
   }
   return rows

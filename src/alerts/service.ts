@@ -169,7 +169,7 @@ function toEpisodeMark(
     increaseOf: first.id,
     startedAt,
     ...(mutedAt !== null && { mutedAt }),
-    ...(escalatedAt !== null && { escalatedAt, escalatedTo: escalatedTo ?? [] }),
+    ...(escalatedAt !== null && escalatedTo !== null && { escalatedAt, escalatedTo }),
   }
 }
 

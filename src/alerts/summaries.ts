@@ -4,12 +4,11 @@
  * and after a stop the next run continues.
  */
 import { asCurrent } from '#src/channels/current.ts'
-import type { Envelope, EnvelopeMessage } from '#src/channels/envelope.ts'
+import { Envelope, type EnvelopeMessage } from '#src/channels/envelope.ts'
 import { plainEnvelope } from '#src/channels/plain-envelope.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import * as delivery from '#src/delivery/service.ts'
-import { DecodedEnvelope } from '#src/delivery/stored-envelope.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
@@ -213,7 +212,7 @@ async function readable<Row extends delivery.DeferredDelivery>(
   tx: Db,
   rows: readonly Row[],
 ): Promise<readonly Readable<Row>[]> {
-  const read = rows.map((row) => ({ row, parsed: DecodedEnvelope.safeParse(row.envelope) }))
+  const read = rows.map((row) => ({ row, parsed: Envelope.safeParse(row.envelope) }))
   const broken = read.flatMap(({ row: { id, alertId }, parsed }) =>
     parsed.success ? [] : [{ id, alertId, error: parsed.error }],
   )

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import {
   bigint,
   boolean,
+  check,
   index,
   integer,
   jsonb,
@@ -97,7 +98,7 @@ export const alerts = pgTable(
     escalateAt: timestamp('escalate_at', { withTimezone: true }),
     /** Time at which the alert was sent to further recipients. */
     escalatedAt: timestamp('escalated_at', { withTimezone: true }),
-    /** Recipients that the escalation notified. */
+    /** Recipients that the escalation notified; null before it. */
     escalatedTo: integer('escalated_to').array(),
     /** The alert whose message also shows this change, while the signal is flapping. */
     flappingAlertId: integer('flapping_alert_id'),
@@ -107,6 +108,10 @@ export const alerts = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.id, table.firedAt] }),
+    check(
+      'alerts_escalation_has_recipients',
+      sql`(${table.escalatedAt} is null) = (${table.escalatedTo} is null)`,
+    ),
     index('alerts_wallet').on(table.wallet, table.firedAt, table.id),
     index('alerts_created').on(table.createdAt),
     index('alerts_watch').on(table.watchId, table.firedAt),

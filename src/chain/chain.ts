@@ -122,8 +122,6 @@ export interface FeedReading extends FeedPrice, FeedEntry {}
 /** State of a payment router. */
 export interface PaymentRouterState {
   readonly paused: boolean
-  /** Whether the router has `payNative`; older versions lack this function. */
-  readonly takesCoins: boolean
   readonly treasury: Address
   /** For each requested token, in order. */
   readonly allowed: readonly boolean[]

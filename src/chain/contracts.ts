@@ -61,7 +61,6 @@ export const ROUTER_ABI = parseAbi([
   'event Paid(bytes32 indexed handle, address indexed payer, address indexed token, uint256 amount)',
   'function pay(bytes32 handle, address token, uint256 amount)',
   'function payNative(bytes32 handle) payable',
-  'function version() view returns (uint256)',
   'function paused() view returns (bool)',
   'function treasury() view returns (address)',
   'function allowed(address token) view returns (bool)',

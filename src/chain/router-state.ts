@@ -8,8 +8,6 @@ import { readBatch, readWord } from './multicall.ts'
 
 /** Offset of an address in a word, in bytes. */
 const ADDRESS_OFFSET = 12
-/** The first version of the router with `payNative`; earlier ones have no version. */
-const FIRST_VERSION_WITH_COINS = 2n
 
 /**
  * Reads a payment router's state, in one request.
@@ -26,16 +24,14 @@ export async function readRouterState(
   const calls = [
     encodeFunctionData({ abi, functionName: 'paused' }),
     encodeFunctionData({ abi, functionName: 'treasury' }),
-    encodeFunctionData({ abi, functionName: 'version' }),
     ...tokens.map((token) => encodeFunctionData({ abi, functionName: 'allowed', args: [token] })),
   ].map((callData) => ({ target: router, callData }))
   try {
     const answers = await readBatch(client, calls, { multicallAddress, block: 'latest' })
-    const [paused, treasury, version, ...allowed] = answers.map(word)
+    const [paused, treasury, ...allowed] = answers.map(word)
     if (paused === undefined || treasury === undefined) return undefined
     return {
       paused: isTrue(paused),
-      takesCoins: version !== undefined && (readWord(version) ?? 0n) >= FIRST_VERSION_WITH_COINS,
       treasury: getAddress(slice(treasury, ADDRESS_OFFSET)),
       allowed: allowed.map((answer) => answer !== undefined && isTrue(answer)),
     }

@@ -190,8 +190,8 @@ export const ChainMessage: z.ZodType<Message & ChainNames> = MessageShape.extend
 })
 
 const StoredMessage = MessageShape.extend({
-  isRecovery: z.boolean().exactOptional(),
-  canRecover: z.boolean().exactOptional(),
+  isRecovery: z.boolean(),
+  canRecover: z.boolean(),
   stated: z.array(z.string()).exactOptional(),
   startedAt: z.iso.datetime().exactOptional(),
   endedAt: z.iso.datetime().exactOptional(),
@@ -206,8 +206,8 @@ const StoredMessage = MessageShape.extend({
 
 const StoredAmount = z.object({ units: z.string(), decimals: AssetDecimals, symbol: z.string() })
 
-/** `Envelope` as JSON. Messages of older envelopes lack `isRecovery` and `canRecover`. */
-export const StoredEnvelope = z.object({
+/** `Envelope` as JSON, as the outbox stores it. */
+export const Envelope: z.ZodType<Envelope> = z.object({
   deliveryId: z.uuid(),
   type: z.string().nullable(),
   signal: z.string().nullable(),

@@ -21,8 +21,6 @@ test.each([
   ['FLR/USD', 'FLR/USD +12%', 'FLR/USD +12%'],
   ['FLR/USD', '\u2068FLR/USD\u2069 +12%', 'FLR/USD +12%'],
   ['FLR/USD', '\u200fسعر \u2068FLR/USD\u2069 −12%', 'سعر FLR/USD −12%'],
-  // Stored by earlier releases.
-  ['FLR/USD', '\u200fسعر \u2068FLR/USD\u2069: +12%', 'سعر FLR/USD: +12%'],
   ['FLR/USD', 'Price of FLR/USD fell', 'FLR/USD: Price of FLR/USD fell'],
   ['submit1', 'Transaction submit1 failed', 'submit1: Transaction submit1 failed'],
   ['Node', 'Node2 is gone', 'Node: Node2 is gone'],

@@ -7,18 +7,18 @@ const NoticeFacts = z.object({
   count: z.int(),
   /** The end that the title names; null if it names none. */
   endsAt: z.iso.datetime().nullable(),
-  /** Labels of the watches that the end suspends; null if the text has more than that. */
+  /** Labels of the watches that the end suspends; null for notices that suspend none by an end. */
   stopping: z.array(z.string()).nullable(),
   /** Price of the automatic renewal, and the credits that are missing for it; null if there is none. */
-  renewal: z.object({ credits: z.int(), missingCredits: z.int() }).nullable().default(null),
+  renewal: z.object({ credits: z.int(), missingCredits: z.int() }).nullable(),
   /** Prices of automatic renewals that can be turned on. */
-  offers: z.array(z.object({ credits: z.int(), periods: z.int() })).default([]),
+  offers: z.array(z.object({ credits: z.int(), periods: z.int() })),
   /** Credits of the wallet; null if the text does not say how many. */
-  balanceCredits: z.int().nullable().default(null),
+  balanceCredits: z.int().nullable(),
 })
 export type NoticeFacts = z.infer<typeof NoticeFacts>
 
-/** The facts of a notice; undefined if it has none, as those written before facts existed. */
+/** The facts of a notice; undefined if it has none. */
 export function factsOf({ data }: Pick<Envelope, 'data'>): NoticeFacts | undefined {
   return NoticeFacts.safeParse(data.facts).data
 }

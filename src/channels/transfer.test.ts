@@ -17,6 +17,8 @@ const sent = {
   changeAmount: '-500000000000000000000',
   direction: 'outgoing',
   counterparty: RECEIVER,
+  transactions: [],
+  transactionCount: 0,
 }
 const received = {
   ...sent,
@@ -160,7 +162,7 @@ describe('the text of a transfer', () => {
     expect(body(data)).toContain(text)
   })
 
-  test('does not mention the other account in alerts of earlier releases and of top-ups', () => {
+  test('does not mention the other account where nothing is known about it, or of a top-up', () => {
     expect(body({})).not.toContain('Sent')
     expect(body({ isTopUp: true, counterpartyRole: 'new' })).not.toContain('Sent')
   })

@@ -1,5 +1,5 @@
 import { DeliveryError } from '#src/channels/define.ts'
-import type { Envelope } from '#src/channels/envelope.ts'
+import { Envelope } from '#src/channels/envelope.ts'
 import type { Channels } from '#src/channels/index.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
@@ -11,7 +11,6 @@ import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import { logFieldsOfEach } from './log-lines.ts'
 import { canBeSentTo, isProvenBy, UNREADABLE_REASON } from './rules.ts'
 import type { AttemptResult, SendTask, SendTaskResult } from './send-task.ts'
-import { DecodedEnvelope } from './stored-envelope.ts'
 
 interface Deps {
   readonly clock: Clock
@@ -77,7 +76,7 @@ function unproven({ reason, statusCode, cause }: DeliveryError): DeliveryError {
 /** @throws DeliveryError when the envelope is malformed */
 function readEnvelope({ quarantine }: Deps, task: SendTask): Envelope {
   const { envelope, rows, change } = task
-  const result = DecodedEnvelope.safeParse(envelope)
+  const result = Envelope.safeParse(envelope)
   if (result.success) return result.data
   const id = rows[0]?.id ?? change?.id ?? ''
   quarantine.add('delivery', id, result.error, logFieldsOfEach(task)[0])

@@ -2,7 +2,7 @@
  * Claims due deliveries of chats and mailboxes, one message per recipient, as grouping plans them
  * (`grouping.ts`).
  */
-import type { Envelope, MessageState } from '#src/channels/envelope.ts'
+import { Envelope, type MessageState } from '#src/channels/envelope.ts'
 import type { ChannelKey, ServiceChannel } from '#src/channels/index.ts'
 import { hasEnded, isSilent } from '#src/channels/wording.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -19,7 +19,6 @@ import * as messages from './message-store.ts'
 import { alertIdsIn, currentContent, groupEnvelope, type ShownPart } from './message-sync.ts'
 import { pictureOf } from './picture-rules.ts'
 import type { SendTask, StoredMessage } from './send-task.ts'
-import { DecodedEnvelope } from './stored-envelope.ts'
 
 /** Time of a claim, and end of its lease. */
 export interface ClaimContext {
@@ -158,7 +157,7 @@ async function build(
   const { plan, rows, target } = taken
   const { db } = deps
   const parts = rows.flatMap((row): ReadRow[] => {
-    const read = DecodedEnvelope.safeParse(row.envelope)
+    const read = Envelope.safeParse(row.envelope)
     return read.success ? [{ ...row, envelope: read.data }] : []
   })
   if (parts.length < rows.length) {

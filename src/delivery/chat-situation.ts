@@ -2,7 +2,7 @@
  * State of recipients of chats and mailboxes: due deliveries, recent messages, and groups to which due
  * recoveries reply.
  */
-import type { MessageState } from '#src/channels/envelope.ts'
+import { Envelope, type MessageState } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as chatStore from './chat-store.ts'
@@ -15,7 +15,6 @@ import {
 } from './grouping.ts'
 import * as messages from './message-store.ts'
 import { alertIdsIn, isOpenIn, type ShownPart } from './message-sync.ts'
-import { DecodedEnvelope } from './stored-envelope.ts'
 
 /** Reads the states of alerts; unknown alerts are missing. */
 export type StateReader = (
@@ -55,7 +54,7 @@ export async function readSituations(
   const alertIds = [...new Set(waiting.flatMap(({ answers }) => answers ?? []))]
   const answered =
     alertIds.length === 0 ? [] : await messages.listRepliedTo(db, recipientIds, alertIds)
-  const groupIds = answered.flatMap(({ id, kind }) => (kind === 'group' && id ? [id] : []))
+  const groupIds = answered.flatMap(({ id, kind }) => (kind === 'group' ? [id] : []))
   const groups = await describeGroups({ db, stateOf }, [...new Set(groupIds)], now)
   const isOf = (recipientId: number) => (row: { readonly recipientId: number }) =>
     row.recipientId === recipientId
@@ -69,7 +68,7 @@ export async function readSituations(
       })),
       groups: new Map(
         answered.filter(isOf(recipientId)).flatMap(({ alertId, id }) => {
-          const group = id === null ? undefined : groups.get(id)
+          const group = groups.get(id)
           return group === undefined ? [] : [[alertId, group] as const]
         }),
       ),
@@ -139,7 +138,7 @@ export function readMessageParts(
   parts: readonly messages.MessagePart[],
 ): readonly (ShownPart & messages.MessagePart)[] {
   return parts.flatMap((part) => {
-    const read = DecodedEnvelope.safeParse(part.envelope)
+    const read = Envelope.safeParse(part.envelope)
     return read.success ? [{ ...part, envelope: read.data }] : []
   })
 }

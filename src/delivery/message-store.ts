@@ -30,9 +30,8 @@ export interface RepliedToMessage extends Record<string, unknown> {
   readonly recipientId: number
   readonly alertId: number
   readonly messageId: string
-  /** Null if it was sent before messages were stored. */
-  readonly id: string | null
-  readonly kind: EnvelopeKind | null
+  readonly id: string
+  readonly kind: EnvelopeKind
 }
 
 /** First messages to these recipients about these alerts, without roll-ups and summaries. */
@@ -44,11 +43,11 @@ export async function listRepliedTo(
   return await db.execute<RepliedToMessage>(sql`
     select distinct on (d.recipient_id, d.alert_id) d.recipient_id as "recipientId",
       d.alert_id as "alertId", d.message_id as "messageId", m.id, m.kind
-    from deliveries d left join sent_messages m on m.id = d.carried_by
+    from deliveries d join sent_messages m on m.id = d.carried_by
     where d.alert_id = any(${sql.param([...alertIds])}::int[])
       and d.recipient_id = any(${sql.param([...recipientIds])}::int[])
       and d.message_id is not null and d.kind in ('alert', 'group')
-      and coalesce(m.kind, 'alert') in ('alert', 'group')
+      and m.kind in ('alert', 'group')
     order by d.recipient_id, d.alert_id, d.delivered_at, d.id`)
 }
 

@@ -260,6 +260,7 @@ describe('transfers in both directions', () => {
       ...{ direction: isSent ? 'outgoing' : 'incoming', counterparty: ACCOUNT, usd: null },
       ...{ address: `0x${'3'.repeat(40)}`, blockTime: '2026-11-20T09:13:00.000Z' },
       transactionHash: `0x${String(alertId).repeat(64)}`,
+      ...{ transactions: [], transactionCount: 0 },
       ...over,
     }
     const message = renderMessage(

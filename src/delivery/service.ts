@@ -1,4 +1,4 @@
-import type { Envelope, MessageState } from '#src/channels/envelope.ts'
+import { Envelope, type MessageState } from '#src/channels/envelope.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -14,7 +14,6 @@ import * as messages from './message-store.ts'
 import type { DeliveryEntry, NewDelivery, RetainedDelivery } from './model.ts'
 import * as retained from './retained-store.ts'
 import * as store from './store.ts'
-import { DecodedEnvelope } from './stored-envelope.ts'
 import type { TestDeps } from './test-message.ts'
 
 export type { DeferredDelivery } from './deferred-store.ts'
@@ -242,7 +241,7 @@ export async function listRetained(
 ): Promise<readonly RetainedDelivery[]> {
   const rows = await retained.listRetained(deps.db, caller.wallet, recipientId, deps.clock.now())
   return rows.map(({ id, alertId, envelope, retainedUntil }) => {
-    const { message, answers = null } = DecodedEnvelope.parse(envelope)
+    const { message, answers = null } = Envelope.parse(envelope)
     const recoveryOf = message.isRecovery ? answers : null
     return { deliveryId: id, alertId, recoveryOf, message, retainedUntil }
   })

@@ -10,10 +10,7 @@ test.each([
   ['FLR\u200b/USD', 'FLR/USD +12%', '+12%'],
   ['A - B', 'A - B −12%', '−12%'],
   ['Treasury', '\u200f\u2068Treasury\u2069: تنبيهان', 'تنبيهان'],
-  // Stored by earlier releases.
-  ['FLR/USD', '\u200fسعر \u2068FLR/USD\u2069: +12%', '+12%'],
-  ['FLR/USD', 'FLR/USD: +12% (1 hour)', '+12% (1 hour)'],
-  ['FLR/USD', 'FLR/USD：+12%（1 小时）', '+12%（1 小时）'],
+  ['Treasury', 'Treasury：2 条告警', '2 条告警'],
 ])('the name %s is not repeated in “%s”', (label, title, shown) => {
   expect(titleAfterWatchName(label, title)).toBe(shown)
 })

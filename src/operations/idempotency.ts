@@ -129,11 +129,9 @@ function readAnswer<Output>(
 ): StoredResult<Output> {
   const value: unknown = JSON.parse(app.box.open(PURPOSE, found.answer))
   if (found.status < 300) {
-    const parsed = operation.output?.safeParse(value)
-    if (parsed?.success === false && isObject(value)) storedAsSent.add(value)
-    // Safe: the output was encoded by this schema, or is sent as stored; without a schema it is undefined.
-    const output = parsed?.success === false ? value : parsed?.data
-    return { status: found.status, output: output as Output, isReplay: true }
+    // Safe: without a schema the output is undefined.
+    const output = operation.output?.parse(value) as Output
+    return { status: found.status, output, isReplay: true }
   }
   const { kind, code, details } = StoredRefusal.parse(value)
   // Safe: written from an AppError, whose codes are never removed.
@@ -145,16 +143,8 @@ function refusal({ kind, code, details }: AppError) {
   return { kind, code, details }
 }
 
-/** Responses of an earlier release with another schema, which are repeated as they were stored. */
-const storedAsSent = new WeakSet<object>()
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
-}
-
 /** The output as JSON; undefined if the operation has none. */
 export function encodeOutput<Output>(operation: OperationWith<Output>, output: Output): unknown {
-  if (isObject(output) && storedAsSent.has(output)) return output
   return operation.output === undefined ? undefined : z.encode(operation.output, output)
 }
 

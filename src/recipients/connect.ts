@@ -119,7 +119,7 @@ export async function createConnectCode(
     username: chat.username ?? null,
     locale,
     spend: spend === true,
-    spendOf: wallet === undefined ? null : spendOfCode(hash, wallet),
+    spendOf: wallet ?? null,
     goesOn: goesOn ?? null,
     createdAt,
     expiresAt,
@@ -164,11 +164,8 @@ export async function peekConnectCode(deps: Deps, code: string): Promise<Connect
   if (row === undefined || row.expiresAt <= deps.clock.now()) throw notValid()
   const { title, username, locale, spend, goesOn, expiresAt, usedAt, wallet } = row
   const linked = spend ? await links.listByChat(deps.db, row.chatId) : []
-  const isBound = row.spendOf?.startsWith(row.hash) === true
-  // The wallet may have been unlinked meanwhile.
-  const asked = linked.find(
-    (link) => !isBound || row.spendOf === spendOfCode(row.hash, link.wallet),
-  )
+  // The wallet may have been unlinked meanwhile. A chat that named no wallet asks for its first one.
+  const asked = linked.find((link) => row.spendOf === null || row.spendOf === link.wallet)
   const ended = wallet === null ? 'refused' : 'linked'
   return {
     state: usedAt === null ? 'open' : ended,
@@ -328,14 +325,6 @@ export function connectScopes(spend: boolean): readonly Scope[] {
 
 function hashOf(code: string): string {
   return createHash('sha256').update(code).digest('hex')
-}
-
-/**
- * Value of the column `spendOf`: the hash of the code, then the wallet. The previous release stores a new code without
- * changing this column; by the hash a reader sees that the wallet belongs to the former code.
- */
-function spendOfCode(hash: string, wallet: Address): string {
-  return `${hash} ${wallet}`
 }
 
 /** Four digits that identify a code, in two groups of two, as in `48 31`. */

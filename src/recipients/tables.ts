@@ -103,11 +103,8 @@ export const connectCodes = pgTable(
     locale: text('locale').notNull().$type<Locale>(),
     /** Whether the chat requested the right to spend credits. */
     spend: boolean('spend').notNull(),
-    /**
-     * The code's hash, a space, and the wallet whose credits the chat requested to spend; null for a chat without a
-     * wallet. The previous release does not change this value when it stores another code.
-     */
-    spendOf: text('spend_of'),
+    /** The wallet whose credits the chat requested to spend; null for a chat without a wallet. */
+    spendOf: text('spend_of').$type<Address>(),
     /** Button data of the chat's next step after linking; null for none. */
     goesOn: text('goes_on'),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),

@@ -214,10 +214,9 @@ export type EvidenceClaim = z.output<typeof EvidenceClaim>
 
 /**
  * Reasons why an alert has no claim. `recovery`: it is a recovery. `p-chain`: it is about connections that a node of the
- * P-chain observed, which are stored nowhere. `published-data`: an earlier version did not store the published data that
- * the alert is about. `other`: it is not about a data provider, or it lacks the values of a claim.
+ * P-chain observed, which are stored nowhere. `other`: it is not about a data provider, or it lacks the values of a claim.
  */
-export const UNPROVEN_REASONS = ['recovery', 'p-chain', 'published-data', 'other'] as const
+export const UNPROVEN_REASONS = ['recovery', 'p-chain', 'other'] as const
 export type UnprovenReason = (typeof UNPROVEN_REASONS)[number]
 
 /** Event of an alert, and number of the block after which the alert was judged. */

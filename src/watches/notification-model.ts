@@ -21,6 +21,6 @@ export interface WatchForNotification
 /** A mute of a watch that has ended. */
 export interface EndedMute {
   readonly watchId: number
-  /** Start of the mute; null if an earlier release stored the mute. */
-  readonly since: Date | null
+  /** Start of the mute. */
+  readonly since: Date
 }

@@ -51,7 +51,11 @@ export async function endMutes(
     .update(watches)
     .set({ mutedUntil: null, mutedSince: null })
     .where(sql`${watches.id} = any(${sql.param(ids)}::int[])`)
-  return ended.map(({ id: watchId, mutedSince: since }) => ({ watchId, since }))
+  return ended.map(({ id: watchId, mutedSince: since }) => {
+    // The check of the table rules it out.
+    if (since === null) throw new Error(`the mute of watch ${watchId} has no start`)
+    return { watchId, since }
+  })
 }
 
 /**

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import {
   boolean,
+  check,
   index,
   integer,
   jsonb,
@@ -99,6 +100,10 @@ export const watches = pgTable(
   (table) => [
     index('watches_wallet').on(table.wallet, table.id),
     index('watches_target').on(table.targetId, table.id),
+    check(
+      'watches_mute_has_start',
+      sql`(${table.mutedUntil} is null) = (${table.mutedSince} is null)`,
+    ),
     index('watches_muted').on(table.mutedUntil).where(sql`muted_until is not null`),
   ],
 )
@@ -190,8 +195,8 @@ export const feedPoints = pgTable(
     decimals: smallint('decimals').notNull(),
     /** Retention grade, the lower the longer: see `GRADES` in `feeds/feeds.ts`. */
     grade: smallint('grade').notNull(),
-    /** Number of the block; null in prices stored by an earlier version. */
-    block: integer('block'),
+    /** Number of the block. */
+    block: integer('block').notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.feed, table.at] }),

@@ -118,7 +118,7 @@ async function fill(databaseUrl: string, watches: number): Promise<void> {
   await sql`
     insert into targets (type, key, target, watch_count, must_judge, observation, observed_at)
     select 'wallet-balance', address, jsonb_build_object('address', address, 'asset', 'FLR'), 1, false,
-      ${sql.json({ ...seen, balanceUnits: '0', symbol: 'FLR', decimals: 18 })}, ${seen.at}
+      ${sql.json({ ...seen, balanceUnits: '0', symbol: 'FLR', decimals: 18, movement: null })}, ${seen.at}
     from (select '0x' || lpad(to_hex(16777216 + n), 40, '0') as address
       from generate_series(1, ${BALANCES}::int) n) t`
   const price = { value: '200000', decimals: 7 }

@@ -1,11 +1,8 @@
-import { encodeDeployData, getContractAddress, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
-import { bytecodeOf } from '#sandbox/devnet/deployment.ts'
 import type { Address } from '#src/kernel/units.ts'
-import olderRouter from '../chain/router-1.json' with { type: 'json' }
 import type { TopupDraft } from '../generated/api.ts'
-import { deployByteCode, deployContractWallet, execute } from '../support/contract-wallet.ts'
+import { deployContractWallet, execute } from '../support/contract-wallet.ts'
 import {
   buyer,
   draftOf,
@@ -98,29 +95,5 @@ describe.each([
     await world.contracts.setPaused(false)
     expect(draft.contractWallet).toBeNull()
     expect(draft.instructions).toContain('cannot pay')
-  })
-})
-
-describe('with a former router, which takes no coins', () => {
-  let world: PayWorld
-  const router = getContractAddress({ from: bob, nonce: 0n })
-
-  beforeAll(async () => {
-    world = await payWorld({ PAYMENT_ROUTER: router })
-    const abi = parseAbi(['constructor(address owner, address treasury)'])
-    const args = [bob, TREASURY] as const
-    const data = encodeDeployData({ abi, bytecode: bytecodeOf(olderRouter), args })
-    expect(await deployByteCode(world.devnet, bob, data)).toBe(router)
-  })
-  afterAll(() => world.close())
-
-  test('FLR is paid as before, and contract wallets see that they cannot pay', async () => {
-    const alice = await buyer(world, 'alice')
-    const draft = await draftOf(alice, { asset: 'FLR' })
-    expect(draft.contractWallet).toBeNull()
-    expect(draft.instructions).toContain('Contract wallets')
-    await world.pay(draft)
-    await world.confirmAll()
-    expect((await topupOf(alice, draft)).status).toBe('credited')
   })
 })

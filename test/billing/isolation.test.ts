@@ -111,11 +111,12 @@ test('a wallet whose subscription cannot be renewed, reminded or fitted harms no
   expect(await world.sql`select from capacity_changes`).toHaveLength(0)
 })
 
-test('a stored time that the rules no longer give is corrected, and the pass ends', async () => {
+test('a stored time that the rules do not give is put into quarantine, and the pass ends', async () => {
   const { id, endsAt } = await buy(alice, true)
   world.clock.set(new Date(Date.parse(endsAt) - DAY_MS))
   await world.sql`update subscriptions set due_at = ${new Date(0)} where id = ${id}`
   await renewDueSubscriptions(world.app, signal)
   const [row] = await world.sql`select due_at, status from subscriptions where id = ${id}`
-  expect(row).toEqual({ due_at: new Date(endsAt), status: 'active' })
+  expect(row).toEqual({ due_at: new Date(0), status: 'active' })
+  expect(quarantined('renewal')).toBe(1)
 })

@@ -367,11 +367,8 @@ test('every verb that is handled stands on some screen', () => {
 })
 
 /**
- * Verbs on messages that only events cause, and those of groups, money, status and several wallets.
- */
-/**
- * `watch.escLater` stands where everybody hears at once.
- * `rec.default` and `test.press` occur in messages of earlier releases, `feed.watch` in answers of a chain.
+ * Verbs on messages that only events cause, those of groups, money, status and several wallets, and `feed.watch`, which
+ * is in answers of a chain. `watch.escLater` stands where everybody hears at once.
  */
 const ELSEWHERE =
-  /^(?:trial|terms|group|topup|slots|subs|ledger|status|wizard)\b|^(?:none|close|free|feed\.watch|rec\.default|watch\.escLater|test\.(?:press|try|help)|alert\.(?:un)?ackAll|wallet\.page)$/
+  /^(?:trial|terms|group|topup|slots|subs|ledger|status|wizard)\b|^(?:none|close|free|feed\.watch|watch\.escLater|test\.(?:press|try|help)|alert\.(?:un)?ackAll|wallet\.page)$/

@@ -140,9 +140,9 @@ describe('the list', () => {
     await reader.press('\u2068This chat\u2069')
     expect(reader.labels()).toEqual([['Log'], ['‹ Recipients']])
     const [{ id = 0 } = {}] = await recipientsOf('bob')
-    world.telegram.pressRaw(reader.id, reader.last().id, packed('rec.default', { id, on: false }))
+    world.telegram.pressRaw(reader.id, reader.last().id, packed('rec.sev', { id, level: 'cri' }))
     await world.settle()
-    expect((await recipientsOf('bob'))[0]?.default).toBe(true)
+    expect((await recipientsOf('bob'))[0]?.minSeverity).not.toBe('critical')
   })
 
   test('of another wallet is not found', async () => {

@@ -43,7 +43,7 @@ async function named() {
 }
 
 /** Stores the last observation of a watch's target. */
-async function observed(watchId: number, seen: Record<string, string | number>) {
+async function observed(watchId: number, seen: Record<string, string | number | null>) {
   const observation = { position: 1, at: world.clock.now().toISOString(), ...seen }
   await world.sql`
     update targets set observation = ${world.sql.json(observation)}
@@ -149,7 +149,9 @@ describe('a test', () => {
     })
     // A newer watch of the same recipient is not the one that is tested.
     await world.addWatch('alice', { label: 'Newer', recipientIds: [pager] })
-    await observed(id, { balanceUnits: '4000500000000000000000', symbol: 'FLR', decimals: 18 })
+    await observed(id, {
+      ...{ balanceUnits: '4000500000000000000000', symbol: 'FLR', decimals: 18, movement: null },
+    })
     await ann.say(`/watches ${id}`)
     await ann.press('Test')
     expect(receiver.deliveries.at(-1)?.json).toMatchObject({

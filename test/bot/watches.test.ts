@@ -44,6 +44,7 @@ async function observed(id: number, at: Date): Promise<void> {
     balanceUnits: '12345678000000000000000',
     symbol: 'FLR',
     decimals: 18,
+    movement: null,
   }
   await world.app.db.execute(sql`
     update targets set observation = ${JSON.stringify(observation)}::jsonb,

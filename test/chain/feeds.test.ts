@@ -9,8 +9,6 @@ import type { Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
-import { deployByteCode } from '../support/contract-wallet.ts'
-import olderRouter from './router-1.json' with { type: 'json' }
 
 const alice = PEOPLE.alice.account.address
 const AT = new Date('2026-11-20T15:00:00Z')
@@ -165,7 +163,6 @@ describe("the router's state", () => {
     const tokens = [wflr, alice, fxrp]
     expect(await chain.routerState(router, tokens)).toEqual({
       paused: false,
-      takesCoins: true,
       treasury,
       allowed: [true, false, true],
     })
@@ -174,25 +171,11 @@ describe("the router's state", () => {
     proxy.resetCounts()
     expect(await chain.routerState(router, tokens)).toEqual({
       paused: true,
-      takesCoins: true,
       treasury,
       allowed: [false, false, true],
     })
     expect(proxy.counts()).toEqual({ eth_call: 1 })
     expect(await chain.routerState(router, [])).toMatchObject({ allowed: [] })
-  })
-
-  test('recognizes a router from before native payments', async () => {
-    const args = [alice, contracts.treasury] as const
-    const abi = parseAbi(['constructor(address owner, address treasury)'])
-    const data = encodeDeployData({ abi, bytecode: bytecodeOf(olderRouter), args })
-    const older = await deployByteCode(devnet, alice, data)
-    expect(await chain.routerState(older, [contracts.wflr])).toEqual({
-      paused: false,
-      takesCoins: false,
-      treasury: contracts.treasury,
-      allowed: [false],
-    })
   })
 
   test('does not exist for another address', async () => {

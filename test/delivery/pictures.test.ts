@@ -151,7 +151,7 @@ test.each<readonly [string, () => Promise<void>]>([
     'a watch that was muted meanwhile',
     async () => {
       await world.app.db.execute(
-        sql`update watches set muted_until = '2030-01-01' where id = ${watchId}`,
+        sql`update watches set muted_until = '2030-01-01', muted_since = created_at where id = ${watchId}`,
       )
     },
   ],

@@ -172,7 +172,7 @@ describe('a link of one recipient', () => {
   test('says when further recipients were notified', async () => {
     const { path, alertId } = await own(26)
     const { sql } = site.database
-    await sql`update alerts set escalated_at = '2026-11-20T21:19:33Z' where id = ${alertId}`
+    await sql`update alerts set escalated_at = '2026-11-20T21:19:33Z', escalated_to = '{}' where id = ${alertId}`
     const { text } = await site.get(path)
     expect(text).toContain('21:19:33 UTC escalated: no one had acknowledged the alert')
     expect(text).not.toContain('more recipients are notified')

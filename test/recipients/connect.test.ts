@@ -1,5 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { sql } from 'drizzle-orm'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createChallenge } from '#src/auth/service.ts'
@@ -62,25 +60,6 @@ async function makeCode({
     ...(selected !== undefined && { wallet: selected.address }),
   })
   return { ...made, code: made.url.replace(`${PUBLIC_URL}/connect/`, '') }
-}
-
-/** Stores a code with the statement of the release before, which does not know the column `spend_of`. */
-async function codeOfReleaseBefore(): Promise<string> {
-  const code = randomBytes(16).toString('base64url')
-  const hash = createHash('sha256').update(code).digest('hex')
-  const now = room.clock.now()
-  const ends = new Date(now.getTime() + 900_000)
-  await deps.db.execute(sql`
-    insert into connect_codes (chat_id, hash, asked_by, title, username, locale, spend, goes_on, created_at,
-      expires_at, used_at, wallet, message_id, notify_at, notify_attempts)
-    values (${chatId}, ${hash}, ${chatId}, 'Ann Lee', null, 'fr', true, null, ${now.toISOString()},
-      ${ends.toISOString()}, null, null, null, null, 0)
-    on conflict (chat_id) do update set hash = excluded.hash, asked_by = excluded.asked_by,
-      title = excluded.title, username = excluded.username, locale = excluded.locale,
-      spend = excluded.spend, goes_on = excluded.goes_on, created_at = excluded.created_at,
-      expires_at = excluded.expires_at, used_at = excluded.used_at, wallet = excluded.wallet,
-      message_id = excluded.message_id, notify_at = excluded.notify_at, notify_attempts = excluded.notify_attempts`)
-  return code
 }
 
 async function signed(scopes: readonly Scope[] = connectScopes(false), by = wallet) {
@@ -190,22 +169,6 @@ describe('a signed challenge', () => {
     const gone = privateKeyToAccount(generatePrivateKey())
     const { code } = await makeCode({ spend: true, selected: gone })
     expect(await peekConnectCode(deps, code)).toMatchObject({ spendOf: undefined })
-  })
-
-  test('requests it for the first wallet if the release before stored the code over another', async () => {
-    const wallets = [wallet, privateKeyToAccount(generatePrivateKey())]
-    for (const ownWallet of wallets) {
-      wallet = ownWallet
-      const { code } = await makeCode()
-      await claimConnectCode(deps, { code, ...(await signed()) })
-    }
-    const first = await peekConnectCode(deps, (await makeCode({ spend: true })).code)
-    const selected = wallets.find(({ address }) => address !== first.spendOf)
-    if (selected === undefined) throw new Error('no other wallet')
-    const replaced = await makeCode({ spend: true, selected })
-    expect(await peekConnectCode(deps, replaced.code)).toMatchObject({ spendOf: selected.address })
-    const code = await codeOfReleaseBefore()
-    expect(await peekConnectCode(deps, code)).toMatchObject({ spend: true, spendOf: first.spendOf })
   })
 
   test('gives the new rights to a chat that is already linked', async () => {

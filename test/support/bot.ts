@@ -278,6 +278,7 @@ async function addWatch(
     status: input.status === 'paused' ? 'paused' : 'active',
     suspendedAt: input.status === 'suspended' ? now : null,
     mutedUntil: input.mutedUntil ?? null,
+    mutedSince: input.mutedUntil === undefined ? null : now,
     version: 1,
     createdAt: now,
     updatedAt: now,

@@ -19,7 +19,7 @@ export function payNativeData(handle: Hex): Hex {
 }
 
 /** Deploys a contract on a chain that creates a block for each transaction. */
-export async function deployByteCode(
+async function deployByteCode(
   { client }: Pick<Devnet, 'client'>,
   from: Address,
   data: Hex,

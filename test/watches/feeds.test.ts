@@ -183,8 +183,8 @@ describe('stored prices', () => {
     const end = new Date('2026-12-20T00:00:00Z')
     const before = (minutes: number) => new Date(end.getTime() - minutes * 60_000)
     await sql`
-      insert into feed_points (feed, at, value, decimals, grade)
-      select ${feed}, at, extract(epoch from at)::bigint, 0,
+      insert into feed_points (feed, at, block, value, decimals, grade)
+      select ${feed}, at, 1, extract(epoch from at)::bigint, 0,
         case when extract(epoch from at)::bigint % 300 = 0 then 1 else 2 end
       from generate_series(${before(10 * 1440)}::timestamptz, ${end}::timestamptz, interval '30 seconds') at`
     const count = async () =>

@@ -119,7 +119,7 @@ test('a fast update that is too long for the feeds is notified with that as its 
     },
   })
   expect(more).toMatchObject([
-    { event: 'fsp.fast-updates', data: { reason: 'too-long', feedsSent: 17, isAccepted: false } },
+    { event: 'fsp.fast-updates', data: { rule: 'too-long', feedsSent: 17, isAccepted: false } },
   ])
 })
 

@@ -50,7 +50,7 @@ test('updates that the contract accepts and refuses fire a warning with their le
   await world.behave('Refused', 'refused-fast-updates')
   await play(3)
   expect(await world.alerts('Right')).toEqual([])
-  const long = { reason: 'too-long', feedCount: 9 }
+  const long = { rule: 'too-long', feedCount: 9 }
   expect(await world.alerts('Long')).toMatchObject([
     {
       event: 'fsp.fast-updates',

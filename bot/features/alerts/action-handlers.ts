@@ -187,7 +187,6 @@ const WOULD = {
   rec: 'bot:test.muteRecovered',
 } as const
 
-// Tests of earlier releases have this button alone.
 onPress(composer, 'test.press', TEST, (ctx) => ctx.answer(ctx.t('bot:test.press')))
 onPress(composer, 'test.try', TEST, (ctx, { what }) =>
   ctx.answer(ctx.t(WOULD[what]), { box: true }),

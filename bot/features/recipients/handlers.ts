@@ -109,12 +109,6 @@ onPress(composer, 'rec.sev', PRIVATE, async (ctx, { id, level }) => {
   await change(ctx, recipient, { minSeverity }, ctx.t.html('bot:rec.severity', { severity }))
 })
 
-onPress(composer, 'rec.default', PRIVATE, async (ctx, { id, on }) => {
-  const recipient = await findRecipient(ctx, id)
-  const done = ctx.t.html(on ? 'bot:rec.isDefault.yes' : 'bot:rec.isDefault.no')
-  await change(ctx, recipient, { default: on }, done)
-})
-
 onPress(composer, 'rec.lang', PRIVATE, async (ctx, { id }) => {
   await show(ctx, languageOf(ctx.reader, await findRecipient(ctx, id)))
 })

@@ -113,9 +113,8 @@ async function settleWallet(
     const next = await settle(tx, wallet, row, now)
     if (next === row) {
       const due = subscriptionStepAt(row) ?? null
-      // A release may have changed the rules since the row was written.
       if (due?.getTime() !== row.dueAt?.getTime()) {
-        await store.updateSubscription(tx, row, { dueAt: due })
+        throw new Error(`subscription ${row.id} is due at another time than the rules give`)
       }
       continue
     }

@@ -243,7 +243,7 @@ async function readContractPayTo(
   view: View,
 ): Promise<Address | undefined> {
   const state = await view.router()
-  return state?.takesCoins === true && !state.paused ? billing.payments.router : undefined
+  return state?.paused === false ? billing.payments.router : undefined
 }
 
 /** Reads the holdings of an asset with a cap. */

@@ -31,8 +31,8 @@ export const PolicyPart = z.object({
     isMember: z.boolean(),
     voters: z.int(),
     startRound: z.int(),
-    /** Start of the policy's first round; null in rounds stored by an earlier version. */
-    startsAt: Seconds.nullable().default(null),
+    /** Start of the policy's first round. */
+    startsAt: Seconds,
   }),
   next: z
     .object({
@@ -49,8 +49,8 @@ export const PolicyPart = z.object({
 export const RegistrationPart = z.object({
   epoch: z.int(),
   openedAt: Seconds,
-  /** Earliest time at which registration closes; null in rounds stored by an earlier version. */
-  closesAtEarliest: Seconds.nullable().default(null),
+  /** Earliest time at which registration closes. */
+  closesAtEarliest: Seconds,
   /** Whether the signing policy is fixed, which closes the registration. */
   isClosed: z.boolean(),
   isRegistered: z.boolean(),
@@ -79,8 +79,8 @@ export const FastUpdatesPart = z.object({
   exponent: z.number(),
   blocksSinceUpdate: z.int(),
   lastUpdateBlock: z.int().nullable(),
-  /** Time of the last update; null if none was seen, or in rounds stored by an earlier version. */
-  lastUpdateAt: Seconds.nullable().default(null),
+  /** Time of the last update; null if none was seen. */
+  lastUpdateAt: Seconds.nullable(),
   sortitionWeight: z.int(),
   sampleSize: z.number(),
   onePercentBlocks: z.int(),

@@ -44,8 +44,3 @@ test('a calculation keeps at most 20 earlier answers of a provider', () => {
   expect(rows[0]?.earlier).toHaveLength(20)
   expect(answers(rows, A, [998, 999, 1000])).toEqual([true, false, true])
 })
-
-test('rows that an earlier release stored have no earlier answers', () => {
-  const { earlier: _none, ...old } = row(A, true)
-  expect(StoredPasses.parse([old])).toEqual([row(A, true)])
-})

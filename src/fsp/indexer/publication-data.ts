@@ -26,7 +26,7 @@ export const StoredPasses = z.array(
     voter: Address,
     name: z.string().nullable(),
     /** Earlier content of the row, before the data was published again, oldest first. */
-    earlier: z.array(EligibilityAnswer.extend({ until: Instant })).default([]),
+    earlier: z.array(EligibilityAnswer.extend({ until: Instant })),
   }),
 )
 export type StoredPasses = z.output<typeof StoredPasses>

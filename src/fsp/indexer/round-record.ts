@@ -27,7 +27,10 @@ export const RoundRecord = z.object({
    * One letter for each of `ROUND_CHECKS`: g, b, u or n. Absent if the provider was not in the signing
    * policy.
    */
-  c: z.string().exactOptional(),
+  c: z
+    .string()
+    .regex(new RegExp(`^[gbun]{${ROUND_CHECKS.length}}$`))
+    .exactOptional(),
   /** Values of the bad checks. */
   v: z.record(z.string(), JsonObject).exactOptional(),
   /** Anchor feeds: number of prices within 0.5 % of the median, and number of feeds with a median. */
@@ -87,8 +90,8 @@ export function toRoundRecord({ checks, anchors }: ProviderRound): RoundRecord {
 }
 
 /**
- * Decodes the verdicts; an unknown or missing letter becomes `unknown`. Returns null for a provider that
- * was not in the signing policy.
+ * Decodes the verdicts; an unknown or missing letter becomes `unknown`, so that one record does not hide the verdicts
+ * of all providers. Returns null for a provider that was not in the signing policy.
  */
 export function checksInRecord({
   c,

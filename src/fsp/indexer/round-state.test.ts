@@ -1,5 +1,6 @@
 import { getAddress } from 'viem/utils'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
@@ -191,10 +192,13 @@ test('a provider is registered or not by its last registration or removal', () =
   expect(carried.registrationMoments[ALPHA]).toMatchObject({ epoch: 7, block: 1 })
 })
 
-test('a state that an earlier release stored can be decoded', () => {
-  const { silence, senders, calls, polls } = EMPTY_STATE
-  const stored = { blocksRead: 9, silence, senders, calls, polls }
-  expect(CarriedState.parse(stored)).toEqual({ ...EMPTY_STATE, blocksRead: 9 })
+test('a stored state that lacks a property is refused', () => {
+  const stored = CarriedState.encode(EMPTY_STATE)
+  expect(CarriedState.parse(stored)).toEqual(EMPTY_STATE)
+  for (const property of Object.keys(stored)) {
+    const { [property]: _missing, ...damaged } = z.looseObject({}).parse(stored)
+    expect(CarriedState.safeParse(damaged).success, property).toBe(false)
+  }
 })
 
 test('an uncertain block ends every silence, because its content is unknown', () => {

@@ -26,7 +26,7 @@ export async function findIndexingProgress(db: Db): Promise<IndexingProgress | u
 export async function listContracts(db: Db): Promise<Readonly<Record<string, readonly Address[]>>> {
   const contracts = sql<unknown>`${fspProgress.state} -> 'contracts'`
   const [row] = await db.select({ contracts }).from(fspProgress)
-  return CarriedState.shape.contracts.parse(row?.contracts ?? {})
+  return row === undefined ? {} : CarriedState.shape.contracts.parse(row.contracts)
 }
 
 /** Block up to which everything has been counted; undefined before the first round. */

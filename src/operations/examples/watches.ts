@@ -50,6 +50,7 @@ const evaluated = {
     balanceUnits: '242500000000000000000',
     symbol: 'FLR',
     decimals: 18,
+    movement: null,
   },
 }
 

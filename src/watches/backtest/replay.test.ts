@@ -35,6 +35,7 @@ const vote = fc.record({
   concludedAt: fc.option(time),
   isConcluded: fc.boolean(),
   signedAt: fc.option(time),
+  firstSignedAt: fc.option(time),
   signedOther: fc.boolean(),
   isKnown: fc.boolean(),
   weightSigned: fc.constant(null),
@@ -268,6 +269,7 @@ test('a backtest keeps only the newest alerts, and counts all', () => {
       balanceUnits: String(index % 2 === 0 ? 0 : 5),
       symbol: 'FLR',
       decimals: 0,
+      movement: null,
     } as never),
   )
   for (const observation of all) replay.add([observation])

@@ -30,14 +30,12 @@ export interface PastPrice {
  * Retention of prices by grade, coarsest first. A price has the coarsest grade in whose interval (`stepMs`) it is the
  * first price; an interval of 0 takes every price. A grade is kept for `windowMsMax`. A window compares with prices of
  * the finest grade that is kept for its length, and of coarser grades, so it always compares with the same prices,
- * whatever was deleted: a window of up to a day with every price. Grade 0, the first price of every fifteen minutes,
- * is no longer assigned.
+ * whatever was deleted: a window of up to a day with every price.
  */
 const GRADES = [
   { grade: 1, stepMs: 5 * MINUTE_MS, windowMsMax: 7 * DAY_MS },
   { grade: 2, stepMs: 0, windowMsMax: DAY_MS },
 ] as const
-const FORMER_GRADE = 0
 /** Number of prices that one query reads. */
 const POINTS_PER_READ = 2000
 /** Additional retention, because the chain's clock may be behind the service's. */
@@ -157,9 +155,6 @@ export function createFeedFacts({
         const before = new Date(nowMs - windowMsMax - SPARE_MS)
         await deleteInBatches((limit) => store.deleteFeedPoints(db, grade, before, limit))
       }
-      const [{ windowMsMax }] = GRADES
-      const before = new Date(nowMs - windowMsMax - SPARE_MS)
-      await deleteInBatches((limit) => store.deleteFeedPoints(db, FORMER_GRADE, before, limit))
     },
   }
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { isFlare } from '#src/kernel/chains.ts'
 import {
   completeSignals,
   SignalChoices,
@@ -31,8 +30,7 @@ export function toWatch(row: store.WatchRow, now: Date): UnaddressedWatch {
     id: row.id,
     type: row.type,
     label: row.label,
-    // Rows of earlier versions have another name for the chain's own coin.
-    target: isFlare() ? row.target : z.encode(type.target, z.decode(type.target, row.target)),
+    target: row.target,
     settings: row.settings,
     signals: completeSignals(type.signals, SignalChoices.parse(row.signals)),
     recipientIds: row.recipientIds,

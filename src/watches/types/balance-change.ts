@@ -59,17 +59,6 @@ export const BalanceChangeData = z.object({
   counterpartyRole: z.enum(COUNTERPARTY_ROLES).exactOptional(),
 })
 export type CounterpartyRole = (typeof COUNTERPARTY_ROLES)[number]
-/**
- * `data` of stored alerts of any release. Earlier releases stored the setting of the watch in `direction`, and neither
- * the cause nor the value of the change.
- */
-const StoredBalanceChange = BalanceChangeData.extend({ direction: z.string() }).partial({
-  counterparty: true,
-  transactionHash: true,
-  transactions: true,
-  transactionCount: true,
-  usd: true,
-})
 
 /**
  * Sentences about the other account, as keys of `messages:advice.…`. A transfer to the own wallet needs none: its whole
@@ -88,17 +77,17 @@ const ADVICE: Readonly<
 }
 
 /**
- * Presents a transfer of any release.
+ * Presents a transfer.
  *
  * @throws ZodError if the data is not that of a changed balance
  */
 export function presentBalanceChange(_event: string, data: JsonObject): Presentation {
-  const moved = StoredBalanceChange.parse(data)
+  const moved = BalanceChangeData.parse(data)
   const symbol = assetSymbol(moved.asset, moved.symbol)
   const amount = { kind: 'amount', decimals: moved.decimals, symbol } as const
   const change = BigInt(moved.changeAmount)
   const isSent = change < 0n
-  const { counterparty = null, transactionHash: hash = null, usd = null } = moved
+  const { counterparty, transactionHash: hash, usd } = moved
   const several = severalTransactions(moved)
   const party = isSent ? 'receiver' : 'sender'
   const { counterpartyRole: role } = moved
@@ -133,10 +122,10 @@ export function presentBalanceChange(_event: string, data: JsonObject): Presenta
 
 /** The first transactions of a change that has several, and how many more there are. */
 function severalTransactions({
-  transactionHash = null,
-  transactions = [],
-  transactionCount = 0,
-}: z.output<typeof StoredBalanceChange>): DisplayValues {
+  transactionHash,
+  transactions,
+  transactionCount,
+}: z.output<typeof BalanceChangeData>): DisplayValues {
   if (transactionHash !== null || transactions.length < 2) return {}
   const shown = transactions.slice(0, TRANSACTIONS_SHOWN)
   const more = transactionCount - shown.length

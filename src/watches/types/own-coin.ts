@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { CHAINS, servedChain } from '#src/kernel/chains.ts'
 import { Address } from '#src/kernel/units.ts'
 
-/** Name of the chain's own coin inside the service, on every chain. Earlier versions stored it, too. */
+/** Name of the chain's own coin inside the service, on every chain. */
 const OWN = 'FLR'
 const Names = z.enum([
   OWN,
@@ -15,8 +15,8 @@ export function acceptedCoinNames(schema: z.core.$ZodType): readonly string[] | 
 }
 
 /**
- * Codec of the chain's own coin, which is its symbol in JSON. `FLR` is accepted on every chain, for stored
- * rows and older clients.
+ * Codec of the chain's own coin, which is its symbol in JSON. `FLR` is accepted on every chain: the bot and
+ * the examples of the API write it.
  */
 const OwnCoin = z.codec(Names, z.literal(OWN), {
   decode: (symbol, context) => {

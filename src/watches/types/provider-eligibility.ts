@@ -62,7 +62,7 @@ const Status = z.object({
   failures: z.array(z.string()),
   /** Of a recovery: what has come back. */
   recovered: z.array(z.enum(PARTS)),
-  /** Of an alert: what was lost; absent in alerts of earlier versions. */
+  /** Of an alert: what was lost. */
   lost: z.enum(PARTS).exactOptional(),
   blockTime: Instant,
 })
@@ -184,7 +184,7 @@ const providerStatusSignal = defineSignal<ProviderTarget, Settings, Observation,
     const { provider, rewardEpochId: rewardEpoch, passes, failures } = status
     if (event === LOSSES.eligible) {
       const { eligibilityEpochId: epoch } = status
-      if (epoch === null) return 'published-data'
+      if (epoch === null) return 'other'
       return { kind: 'eligibility', provider, rewardEpoch: epoch, passes, failures }
     }
     return { kind: 'membership', provider, rewardEpoch, voters: null, startRound: null }

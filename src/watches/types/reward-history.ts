@@ -63,13 +63,12 @@ function epochAt(
 function voteAt(vote: ObservedVote, at: Date): ObservedVote {
   const concludedAt = nullIfAfter(vote.concludedAt, at)
   const isConcluded = concludedAt !== null
-  const signedAt = vote.firstSignedAt ?? vote.signedAt
   return {
     openedAt: nullIfAfter(vote.openedAt, at),
     concludedAt,
     isConcluded,
-    signedAt: nullIfAfter(isConcluded ? vote.signedAt : signedAt, at),
-    firstSignedAt: nullIfAfter(signedAt, at),
+    signedAt: nullIfAfter(isConcluded ? vote.signedAt : vote.firstSignedAt, at),
+    firstSignedAt: nullIfAfter(vote.firstSignedAt, at),
     signedOther: vote.signedOther && isConcluded,
     isKnown: vote.isKnown && !isEndUnknown(vote),
     weightSigned: null,

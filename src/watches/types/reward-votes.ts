@@ -20,8 +20,8 @@ const ObservedVote = z.object({
   concludedAt: Instant.nullable(),
   isConcluded: z.boolean(),
   signedAt: Instant.nullable(),
-  /** The first signature of any result; null in observations stored by an earlier version. */
-  firstSignedAt: Instant.nullable().default(null),
+  /** The first signature of any result. */
+  firstSignedAt: Instant.nullable(),
   signedOther: z.boolean(),
   /** False if it is unknown whether the provider signed. */
   isKnown: z.boolean(),
@@ -73,11 +73,8 @@ type EpochState = z.output<typeof EpochState>
 export const RewardVoteState = z.object({
   /** Epochs by id; null before the first observation. */
   epochs: z.array(EpochState).nullable(),
-  /**
-   * Time of the first observation; null before the first observation, and in states stored by an earlier
-   * version.
-   */
-  since: Instant.nullable().default(null),
+  /** Time of the first observation; null before it. */
+  since: Instant.nullable(),
   /** The last judged block. No block is judged twice; remaining events follow with a later block. */
   position: z.int(),
 })

@@ -149,17 +149,6 @@ describe('balance-change', () => {
       const data = evaluateBalanceChange(before, seen, view).firings[0]?.data
       expect(data?.['usd']).toBe(usd)
     })
-
-    test('presents alerts of earlier releases, which have none of its values', () => {
-      const [signal] = walletBalance.signals
-      const { counterparty, transactionHash, transactions, transactionCount, usd, ...data } =
-        signal?.examples['wallet-balance.moved'] ?? {}
-      const old = { ...data, direction: 'any' }
-      const shown = signal?.present('wallet-balance.moved', old)
-      expect(shown?.fields).toEqual(['address'])
-      const added = [counterparty, transactionHash, transactions, transactionCount, usd]
-      expect(added).not.toContain(undefined)
-    })
   })
 
   test('has a state that can be stored and read', () => {

@@ -53,10 +53,10 @@ const Movement = z.object({
   transactionHash: Hash.nullable(),
   counterparty: Address.nullable(),
   /** The first ten transactions behind the change, and how many there are. */
-  transactions: z
-    .array(z.object({ hash: Hash, units: SignedUnits, counterparty: Address.nullable() }))
-    .default([]),
-  transactionCount: z.int().default(0),
+  transactions: z.array(
+    z.object({ hash: Hash, units: SignedUnits, counterparty: Address.nullable() }),
+  ),
+  transactionCount: z.int(),
   /** US dollars for one whole unit: `value / 10 ** decimals`; null without a feed. */
   usdPrice: z.object({ value: Units, decimals: z.int() }).nullable(),
 })
@@ -68,7 +68,7 @@ const Observation = z.object({
   symbol: z.string(),
   decimals: z.int(),
   /** Null if nothing changed, or the change was never looked up: on the first observation, and in past ones. */
-  movement: Movement.nullable().default(null),
+  movement: Movement.nullable(),
 })
 type Observation = z.output<typeof Observation>
 

@@ -98,8 +98,8 @@ export interface Alert {
    * - `fsp.signature-grace.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
    * - `fsp.tx-failed`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
    * - `fsp.tx-failed.recovered`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
-   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), reason (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
-   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), reason (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
+   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
+   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
    * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
@@ -248,8 +248,8 @@ export interface AlertEvidence {
    * - `fsp.signature-grace.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
    * - `fsp.tx-failed`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
    * - `fsp.tx-failed.recovered`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
-   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), reason (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
-   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), reason (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
+   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
+   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
    * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
@@ -290,7 +290,7 @@ export interface AlertEvidence {
   /** Transactions that the claim is about. */
   transactions: EvidenceTransaction[];
   /** Why there is no claim: a recovery, about the P-chain, about published data, or not about a data provider. */
-  unproven: "recovery" | "p-chain" | "published-data" | "other" | null;
+  unproven: "recovery" | "p-chain" | "other" | null;
   /** Version of the document’s form. */
   version: 1;
 }
@@ -1093,12 +1093,10 @@ export interface FastUpdateData {
    * @pattern ^0x[0-9a-fA-F]{40}$
    */
   provider: string;
-  /** too-long if an update for more feeds than there are raised the alert, in place of `rule`; absent otherwise. */
-  reason?: "too-long";
   /** Number of the reward epoch. */
   rewardEpochId: number;
-  /** Limit that raised the alert: probability, or one-percent for `onePercentBlocks`. */
-  rule: "probability" | "one-percent";
+  /** Rule that raised the alert: probability, one-percent for `onePercentBlocks`, or too-long for an update for more feeds than there are. */
+  rule: "probability" | "one-percent" | "too-long";
   /** Expected number of fast updates per block, from all providers. */
   sampleSize: number;
   /**

@@ -26,25 +26,28 @@ const PROBABILITY: Parameter = {
 /** Parameter: whether silence over 1 % of a reward epoch's blocks is a warning. */
 const WARNING_ENABLED: Parameter = { key: 'warningEnabled', type: 'boolean', default: false }
 
-const Rule = z.enum(['probability', 'one-percent'])
+/** Rules about the length of a silence. */
+const SILENCE_RULES = ['probability', 'one-percent'] as const
+/** `too-long`: the only problem is an update for more feeds than there are. */
+const Rule = z.enum([...SILENCE_RULES, 'too-long'])
 
 const State = z.object({
   /** Whether the silence is too long and continues. */
   isSilent: z.boolean(),
   /** The last update for more feeds than there are, until an update for existing feeds only follows. */
-  tooLong: LongUpdate.nullable().default(null),
+  tooLong: LongUpdate.nullable(),
   /** Time of the first of these long updates. */
-  longSince: Instant.nullable().default(null),
+  longSince: Instant.nullable(),
   /** Block of the last update before the silence. */
   lastUpdateBlock: z.int().nullable(),
   /** Time of the last update before the silence; if none was seen, the start of the observed silence. */
   since: Instant.nullable(),
-  /** Rule of the last alert of this silence. */
-  rule: Rule.nullable().default(null),
-  /** Blocks since the last update; null in states stored by an earlier version. */
-  blocks: z.int().nullable().default(null),
+  /** Rule of the last alert of this silence; null without a silence. */
+  rule: z.enum(SILENCE_RULES).nullable(),
+  /** Blocks since the last update; null while nothing is wrong. */
+  blocks: z.int().nullable(),
   /** Probability that a silence of these blocks happens by chance; null as above. */
-  chance: z.string().nullable().default(null),
+  chance: z.string().nullable(),
 })
 type State = z.output<typeof State>
 
@@ -72,13 +75,8 @@ const Silence = z.object({
   sampleSize: z.number(),
   onePercentBlocks: z.int(),
   weightShare: z.number(),
-  /** Rule that fired. Without meaning where `reason` is present. */
+  /** Rule that fired. */
   rule: Rule,
-  /**
-   * Present if the only problem is an update for more feeds than there are. It is not a value of `rule`, because an
-   * earlier release, which may run at the same time, cannot parse alerts and states with an unknown rule.
-   */
-  reason: z.literal('too-long').exactOptional(),
   /** Of an update for more feeds than there are, also where it explains a silence. */
   tx: Hash.exactOptional(),
   updateBlock: z.int().exactOptional(),
@@ -121,7 +119,8 @@ function judgeFastUpdates(
     const isSame = previous.isSilent && !isHeard
     const silentSince = (isSame ? previous.since : null) ?? heardAt
     const since = rule === null ? (longSince ?? at) : silentSince
-    const data = dataOf(observation, part, { parameters, rule, since, until: at, tooLong })
+    const fired = rule ?? 'too-long'
+    const data = dataOf(observation, part, { parameters, rule: fired, since, until: at, tooLong })
     const firing = {
       event: 'fsp.fast-updates',
       severity: isUnlikely ? 'critical' : 'warning',
@@ -143,8 +142,7 @@ function judgeFastUpdates(
   if (!isHeard || !isAfterLong || (previous.tooLong !== null && observation.isBetween === true)) {
     return { state: previous, phase: 'firing', firings: [] }
   }
-  // An earlier release stored no rule.
-  const rule = previous.rule ?? (previous.isSilent ? 'probability' : null)
+  const rule = previous.rule ?? 'too-long'
   const since = (previous.isSilent ? previous.since : previous.longSince) ?? heardAt
   const data = dataOf(observation, part, { parameters, rule, since, until: heardAt, tooLong: null })
   const firing = { event: 'fsp.fast-updates.recovered', severity: 'info', data } as const
@@ -155,7 +153,6 @@ function judgeFastUpdates(
 function currentData(data: JsonObject, { since, blocks, chance }: State): JsonObject {
   const { since: began, blocksSinceUpdate: known } = data
   const isSame = since !== null && blocks !== null && began === since.toISOString()
-  // Both figures change together: a release that stores no probability may have written the state.
   if (!isSame || chance === null || typeof known !== 'number' || blocks <= known) return data
   return { ...data, blocksSinceUpdate: blocks, probabilityOfSilence: chance }
 }
@@ -169,8 +166,7 @@ function dataOf(
   part: NonNullable<ProviderObservation['fastUpdates']>,
   options: {
     readonly parameters: ParameterValues
-    /** Null if nothing but the length of an update is wrong. */
-    readonly rule: z.output<typeof Rule> | null
+    readonly rule: z.output<typeof Rule>
     readonly since: Date
     readonly until: Date
     readonly tooLong: State['tooLong']
@@ -183,8 +179,7 @@ function dataOf(
     rewardEpochId: rewardEpoch,
     probabilityOfSilence: chanceText(part.exponent),
     threshold: Number(parameters['probability']),
-    rule: rule ?? 'probability',
-    ...(rule === null && { reason: 'too-long' }),
+    rule,
     since,
     gapSeconds: Math.round((until.getTime() - since.getTime()) / 1000),
     ...(tooLong && { ...tooLong, updateBlock: tooLong.block }),
@@ -194,7 +189,7 @@ function dataOf(
 function present(event: string, json: JsonObject): Presentation {
   const data = Silence.parse(json)
   const isRecovery = event.endsWith('.recovered')
-  const isLong = data.reason === 'too-long'
+  const isLong = data.rule === 'too-long'
   const { tx, feedsSent, feedCount, isAccepted } = data
   const outcome = isAccepted === true ? 'accepted' : 'refused'
   const length: DisplayValues =
@@ -276,9 +271,10 @@ export const fastUpdates = defineSignal<ProviderTarget, unknown, ProviderObserva
   claim: (json, { block }) => {
     const data = Silence.parse(json)
     const { provider, rewardEpochId: rewardEpoch, probabilityOfSilence, ...rest } = data
-    if (rest.reason === 'too-long') return updateClaim(data)
+    const { rule } = rest
+    if (rule === 'too-long') return updateClaim(data)
     const { lastUpdateBlock, blocksSinceUpdate, sortitionWeight, sampleSize } = rest
-    const { threshold, rule, onePercentBlocks } = rest
+    const { threshold, onePercentBlocks } = rest
     const figures = { sortitionWeight, sampleSize, threshold, rule, onePercentBlocks }
     const silence = { lastUpdateBlock, blocksSinceUpdate, probability: probabilityOfSilence }
     return { kind: 'silence', provider, rewardEpoch, block, ...silence, ...figures }

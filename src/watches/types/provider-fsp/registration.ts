@@ -53,9 +53,9 @@ function registrationMissing(
   parameters: ParameterValues,
 ): Evaluation<RegistrationState> {
   const isOpen = previous.missingFor !== null
-  // Rounds stored by an earlier version lack the time at which registration may close.
-  if (part === null || part.closesAtEarliest === null)
+  if (part === null) {
     return { state: previous, phase: isOpen ? 'firing' : 'unknown', firings: [] }
+  }
   const minutes = Number(parameters['minutes'])
   const data = z.encode(Registration, {
     provider,
@@ -176,14 +176,12 @@ function notInSigningPolicy(
   previous: PolicyState,
   { provider, policy }: ProviderObservation,
 ): Evaluation<PolicyState> {
-  // Rounds stored by an earlier version lack the start of the epoch in force.
-  const began = policy?.current.startsAt ?? null
-  if (policy === null || (policy.next === null && began === null)) {
+  if (policy === null) {
     const phase = previous.absentFrom === null ? 'unknown' : 'firing'
     return { state: previous, phase, firings: [] }
   }
   const { current, next } = policy
-  const last = next ?? { ...current, startsAt: began ?? 0 }
+  const last = next ?? current
   if (last.isMember && previous.absentFrom === null) {
     return { state: previous, phase: 'ok', firings: [] }
   }

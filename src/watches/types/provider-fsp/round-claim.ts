@@ -8,10 +8,9 @@ const RoundAlert = z.looseObject({
   provider: Address,
   rewardEpochId: z.int(),
   votingRoundId: z.int(),
-  /** Absent in alerts of earlier versions, like `rounds`. */
-  firstRoundId: z.int().exactOptional(),
-  streak: z.int().default(1),
-  rounds: z.int().exactOptional(),
+  firstRoundId: z.int(),
+  streak: z.int(),
+  rounds: z.int(),
 })
 
 /** Properties of an alert that are not values of its last bad check. */
@@ -30,7 +29,7 @@ const COMMON = [
 /** The claim of an alert of one of these checks. */
 export function roundClaim(checks: readonly RoundCheck[], json: JsonObject): EvidenceClaim {
   const { provider, rewardEpochId, votingRoundId, ...rest } = RoundAlert.parse(json)
-  const { streak, rounds = streak, firstRoundId = votingRoundId + 1 - streak } = rest
+  const { streak, rounds, firstRoundId } = rest
   return {
     kind: 'round',
     provider,

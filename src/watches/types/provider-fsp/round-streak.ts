@@ -48,8 +48,8 @@ export const StreakState = z.object({
   isBroken: z.boolean(),
   /** Checks that were bad and have not been good since. */
   bad: z.array(z.enum(ROUND_CHECKS)),
-  /** Rounds in a row in which the provider sent nothing; 0 in states stored by an earlier version. */
-  silent: z.int().default(0),
+  /** Rounds in a row in which the provider sent nothing. */
+  silent: z.int(),
 })
 export type StreakState = z.output<typeof StreakState>
 
