@@ -50,8 +50,8 @@ export function inertText(text: string): string {
     .replace(PLACES, `$&${JOINER}`)
 }
 
-/** Elements that clients do not search and that people copy; tags; text. */
-const PIECES = /<(code|pre)\b.*?<\/\1>|<[^>]*>|[^<]+/gs
+/** Elements that clients do not search and that people copy; links whose text is their address; tags; text. */
+const PIECES = /<(code|pre)\b.*?<\/\1>|<a href="([^"]*)">\2<\/a>|<[^>]*>|[^<]+/gs
 
 /** Makes the text of HTML inert, except in its code. Its own links stay. */
 export function inertMarkup(markup: string): string {
