@@ -312,9 +312,9 @@ function pictureIn(
   rows: readonly ReadRow[],
 ): Pick<StoredMessage, 'picture'> {
   if (picture === undefined) return {}
-  const isNews =
+  const hasChanged =
     picture.kind === 'recovery' || rows.some(({ envelope }) => isFailedDuty(envelope.message.event))
-  return isNews ? { picture: { ...picture, name: message.watchLabel ?? '' } } : {}
+  return hasChanged ? { picture: { ...picture, name: message.watchLabel ?? '' } } : {}
 }
 
 /** New content of a sent message; undefined if none of its deliveries is readable. */
