@@ -1,10 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { contentPolicy } from './content-policy.ts'
 import { serveTopic } from './live.ts'
 import { ChatPageAction, performChatPageAction } from './telegram/chat-page-actions.ts'
 import { changeData, createReplacedButtons, pageSnapshot } from './telegram/chat-page-data.ts'
+import { imageSize, sniffType } from './telegram/images.ts'
 import type { TelegramApi } from './telegram-api.ts'
 
 /** HTML around the chat, inserted unescaped. */
@@ -13,6 +14,8 @@ export interface ChatPageOptions {
   readonly topBar?: string
   /** HTML in the page's head: style and script of the top bar. */
   readonly head?: string
+  /** Where a page is fetched, if its address is not that of a server on this machine. */
+  readonly locate?: (url: string) => string
 }
 
 const ASSETS = new URL('./telegram/browser/', import.meta.url)
@@ -92,6 +95,7 @@ export function chatPages(api: TelegramApi, options: ChatPageOptions = {}): Fast
         )
         .send(Buffer.from(file.bytes))
     })
+    servePreviews(app, api, options)
     app.post('/chat/act', async (request, reply) => {
       const act = ChatPageAction.safeParse(request.body)
       if (!act.success) return reply.code(400).send({ error: z.prettifyError(act.error) })
@@ -103,6 +107,41 @@ export function chatPages(api: TelegramApi, options: ChatPageOptions = {}): Fast
       }
     })
   }
+}
+
+const FETCH_MS = 10_000
+
+/** Pictures of the pages that messages show. Like Telegram, fetches each page once, and keeps its picture. */
+function servePreviews(
+  app: FastifyInstance,
+  api: TelegramApi,
+  { locate = (url) => url }: ChatPageOptions,
+): void {
+  const kept = new Map<string, Buffer>()
+  const pictureOf = async (url: string) => {
+    const known = kept.get(url)
+    if (known) return known
+    const answer = await fetch(locate(url), { signal: AbortSignal.timeout(FETCH_MS) })
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    if (!answer.ok || !imageSize(bytes)) return undefined
+    kept.set(url, bytes)
+    return bytes
+  }
+  app.get<{ Params: { chat: string; message: string } }>(
+    '/chat/previews/:chat/:message',
+    async ({ params }, reply) => {
+      const messages = api.messages(Number(params.chat))
+      const message = messages.find(({ id }) => id === Number(params.message))
+      const url = message?.linkPreview?.url
+      const bytes = url && (await pictureOf(url).catch(() => undefined))
+      if (!bytes) return reply.code(404).send({ error: 'not found' })
+      return reply
+        .type(sniffType(bytes, ''))
+        .header('x-content-type-options', 'nosniff')
+        .header('cache-control', 'private, max-age=3600')
+        .send(bytes)
+    },
+  )
 }
 
 /** The page without content, which its script adds. */

@@ -320,8 +320,11 @@ function postOf(
 }
 
 /** Content of a screen, without buttons that have no handler. */
-export function contentOf({ html, rows, locale: own }: View, locale: Locale): MessageContent {
-  return { html, plain: plainOf(html), rows: handledRows(rows), locale: own ?? locale }
+export function contentOf(
+  { html, rows, locale: own, preview }: View,
+  locale: Locale,
+): MessageContent {
+  return { html, plain: plainOf(html), rows: handledRows(rows), locale: own ?? locale, preview }
 }
 
 /** Rows of buttons for Telegram, without those that have no handler. */

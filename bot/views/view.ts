@@ -14,6 +14,8 @@ export interface View {
   readonly locale?: Locale
   /** Plain text for a press on a message that already shows this screen; by default, that it is up to date. */
   readonly toast?: string
+  /** URL of the picture below the text; absent for none. */
+  readonly preview?: string | undefined
 }
 
 /** Language, time zone and context of a screen's reader. */

@@ -81,6 +81,17 @@ export function textField(object: Readonly<Record<string, unknown>>, name: strin
   throw badRequest(`field "${name}" must be of type String`)
 }
 
+/**
+ * A field of a JSON object that is true or false; false when absent.
+ *
+ * @throws BotApiRefusal 400 for any other type
+ */
+export function flagField(object: Readonly<Record<string, unknown>>, name: string): boolean {
+  const value = object[name] ?? false
+  if (typeof value !== 'boolean') throw badRequest(`field "${name}" must be of type Boolean`)
+  return value
+}
+
 /** The parameters in readable form: JSON decoded, files as name and size. */
 export function readableArguments(args: Arguments): Readonly<Record<string, unknown>> {
   const payload: Record<string, unknown> = {}

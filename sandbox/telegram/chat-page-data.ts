@@ -7,6 +7,7 @@ import type {
   MessageView,
   PageEvent,
   PersonView,
+  PreviewView,
 } from './chat-page-types.ts'
 import type {
   Call,
@@ -155,6 +156,7 @@ function messageData(api: TelegramApi, old: ReplacedButtons, message: ChatMessag
       width: message.file.width,
       height: message.file.height,
     },
+    preview: previewData(message),
     threadId: message.isTopic ? message.threadId : undefined,
     reply: replied && {
       id: replied.id,
@@ -168,6 +170,12 @@ function messageData(api: TelegramApi, old: ReplacedButtons, message: ChatMessag
     viaBot: message.viaBot,
     service: message.service && serviceText(api, chat, message, message.service),
   }
+}
+
+/** The page that the bot asked to show; previews of links in a text are not implemented. */
+function previewData({ linkPreview }: ChatMessage): PreviewView | undefined {
+  const url = linkPreview?.is_disabled ? undefined : linkPreview?.url
+  return url === undefined ? undefined : { url, isAbove: linkPreview?.show_above_text === true }
 }
 
 /** Text of a service message, shown in the middle of the chat. */

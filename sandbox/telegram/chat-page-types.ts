@@ -62,6 +62,12 @@ export interface FileView {
   readonly height: number | undefined
 }
 
+/** A page whose picture a message shows; the picture is at `/chat/previews/<chat>/<message>`. */
+export interface PreviewView {
+  readonly url: string
+  readonly isAbove: boolean
+}
+
 /** Summary of the message to which a message replies. */
 export interface ReplyView {
   readonly id: number
@@ -81,6 +87,8 @@ export interface MessageView {
   readonly text: string
   readonly entities: readonly Entity[]
   readonly file: FileView | undefined
+  /** The page whose picture is shown with the text. */
+  readonly preview: PreviewView | undefined
   readonly threadId: number | undefined
   readonly reply: ReplyView | undefined
   readonly keyboard: Keyboard

@@ -116,6 +116,16 @@ export interface StoredFile {
   readonly height: number | undefined
 }
 
+/** Options of the preview of a page below or above a text, as in the Bot API. */
+export interface LinkPreview {
+  readonly is_disabled?: true
+  /** The page; by default the first link of the text. */
+  readonly url?: string
+  readonly prefer_small_media?: true
+  readonly prefer_large_media?: true
+  readonly show_above_text?: true
+}
+
 /** A message in its present state. */
 export interface ChatMessage {
   readonly chatId: number
@@ -137,7 +147,7 @@ export interface ChatMessage {
   readonly keyboard: Keyboard
   /** A reply keyboard, its removal, or a forced reply: all markup that is not inline. */
   readonly otherMarkup: Wire | undefined
-  readonly linkPreview: Wire | undefined
+  readonly linkPreview: LinkPreview | undefined
   /** Sent without sound. */
   readonly silent: boolean
   /** Posted by a person through an inline query of the bot. */

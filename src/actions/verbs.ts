@@ -293,6 +293,8 @@ export const VERBS = {
   'slots.agree': { quantity: count, periods: index, renew: flag, terms },
   'slots.buy': { quantity: count, periods: index, renew: flag, credits },
   'slots.renew': { id, on: flag },
+  'slots.again': { id },
+  'slots.payTerm': { id, term: index, credits },
   'rec.list': {},
   'rec.page': { page },
   'rec.card': { id },

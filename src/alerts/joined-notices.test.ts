@@ -135,9 +135,7 @@ test('slots that end have the price of auto-renew, added up for each duration', 
   expect(joinNotices(t, parts, { ...AS, now: NOV_20 }).message.body).toBe(
     'No watch will be suspended: your other slots are enough.\n' +
       'With auto-renew: 1,500 credits (1.50\u00a0USD) every 30 days.\n' +
-      'With auto-renew: 1,350 credits (1.35\u00a0USD) every 90 days.\n' +
-      'You can also renew once: the same number of slots is bought again, and the new term starts at once. ' +
-      'The present slots stay until their end; their remaining days are not added to the new term.',
+      'With auto-renew: 1,350 credits (1.35\u00a0USD) every 90 days.',
   )
 })
 

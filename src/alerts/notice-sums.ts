@@ -135,8 +135,7 @@ function bodyOf(t: Translate, event: string, facts: NoticeFacts): string | undef
   if (price === undefined) {
     const stops = stopsText(t, watches, 'notices:slots-end.stops')
     const offers = facts.offers.map((offer) => renewalOfferText(t, offer))
-    const again = offers.length === 0 ? [] : [t('notices:slots-end.again')]
-    return [stops, ...offers, ...again].join('\n')
+    return [stops, ...offers].join('\n')
   }
   const count = renewal?.missingCredits ?? 0
   const missing = missingCreditsText(t, { price, count })

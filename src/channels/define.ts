@@ -28,7 +28,7 @@ export interface SendContext {
 /** A picture that explains a sent message. */
 export interface Picture {
   readonly png: Buffer
-  /** Short plain text, for those who cannot see it. */
+  /** The headline of its message, in plain text: a list of chats shows it as the newest message. */
   readonly caption: string
 }
 
@@ -205,9 +205,11 @@ export interface Channel<Destination> {
     state: MessageState,
     context: SendContext,
   ): Promise<Receipt>
+  /** URL of the picture that a message shows below its text, if the channel can; undefined for none. */
+  pictureUrl?(envelope: Envelope): string | undefined
   /**
-   * Sends a picture in reply to a sent message, without sound, if the channel can. Nothing is sent if that
-   * message is gone.
+   * Sends a picture in reply to a sent message, without sound, if the channel can and its messages do not show their
+   * pictures themselves. Nothing is sent if that message is gone.
    *
    * @throws DeliveryError for every failure of the receiver
    */

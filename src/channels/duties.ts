@@ -13,6 +13,11 @@ export function dutiesOf(cause: 'silent' | 'ftso' | 'fdc'): readonly string[] {
   return cause === 'silent' ? ALL_DUTIES : DUTIES[cause]
 }
 
+/** Whether an event is about a duty of a voting round: that a provider failed it, or fulfils it again. */
+export function isAboutDuty(event: string): boolean {
+  return isFailedDuty(event.replace(/\.recovered$/, ''))
+}
+
 /** Whether an event says that a provider failed a duty of a voting round. */
 export function isFailedDuty(event: string): boolean {
   return ALL_DUTIES.includes(event)

@@ -38,6 +38,11 @@ test('a stored envelope keeps every property, so that what is sent is what was p
     answered: { severity: 'critical', title: 'Balance is below 100 FLR' },
     startedAt: '2026-11-20T13:00:00.000Z',
     takenBy: 'Ann',
+    picture: {
+      kind: 'outage',
+      provider: '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE',
+      round: 1_519_400,
+    },
     of: 'reminder',
     items: [
       {

@@ -3,7 +3,7 @@ import { ButtonData } from '#src/actions/codec.ts'
 import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
-import { AssetDecimals, JsonObject } from '#src/kernel/units.ts'
+import { Address, AssetDecimals, JsonObject } from '#src/kernel/units.ts'
 
 /** One labelled value of a message. `value` is formatted for the message's locale, without isolates. */
 export interface MessageField {
@@ -106,6 +106,14 @@ export interface Cause {
   readonly rounded?: number
 }
 
+/** The picture of a message: the voting rounds of a provider up to `round`. */
+export interface MessagePicture {
+  /** `recovery`: all is well again. */
+  readonly kind: 'outage' | 'recovery'
+  readonly provider: Address
+  readonly round: number
+}
+
 /** Content of a delivery: the message and the data that programs need. Plain JSON. */
 export interface Envelope {
   /** A UUID, the same for every attempt. */
@@ -141,6 +149,8 @@ export interface Envelope {
   readonly more?: number
   /** For groups: the common cause of their messages. */
   readonly cause?: Cause
+  /** For groups: their picture, if they have one. */
+  readonly picture?: MessagePicture
   /** For recoveries: whether other alerts of the watch were active. */
   readonly hasOthers?: boolean
   /** For a group of recoveries: whether it replies to the message that lists them. */
@@ -233,6 +243,9 @@ export const Envelope: z.ZodType<Envelope> = z.object({
       received: StoredAmount.exactOptional(),
       rounded: z.int().exactOptional(),
     })
+    .exactOptional(),
+  picture: z
+    .object({ kind: z.enum(['outage', 'recovery']), provider: Address, round: z.int() })
     .exactOptional(),
   hasOthers: z.boolean().exactOptional(),
   repliesToList: z.boolean().exactOptional(),

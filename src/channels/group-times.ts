@@ -1,5 +1,5 @@
 /** When the alerts of one message began and ended: the same times in chats, mails and incidents. Pure. */
-import { dutiesOf, isFailedDuty } from './duties.ts'
+import { dutiesOf, isAboutDuty } from './duties.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
 import { failureIn, isHealthy, isStillCaused, itemsOf, openIn, stateIn } from './group.ts'
 import { hasEnded, worstOf } from './wording.ts'
@@ -46,7 +46,7 @@ export function lostRounds(envelope: Envelope, state: MessageState): number | un
 
 /** Alerts about duties, or all if there are none: low balances and the like end at other times. */
 function dutiesOrAll(items: readonly EnvelopeMessage[]): readonly EnvelopeMessage[] {
-  const duties = items.filter(({ event }) => isFailedDuty(event.replace(/\.recovered$/, '')))
+  const duties = items.filter(({ event }) => isAboutDuty(event))
   return duties.length > 0 ? duties : items
 }
 

@@ -19,6 +19,7 @@ import {
 import type { Envelope } from './envelope.ts'
 import { rateLimitError } from './http-answer.ts'
 import { TURN_WAIT_MS_MAX } from './rate-limiter.ts'
+import { checkUserUrl } from './safe-fetch.ts'
 import { alertView } from './telegram-alert.ts'
 import type { TelegramPace } from './telegram-pace.ts'
 import { isSilent, worstOf } from './wording.ts'
@@ -40,6 +41,10 @@ export interface TelegramDeps {
   readonly telegram: { readonly api: Api; readonly pace: TelegramPace } | undefined
   /** The bot's username without `@`, once it is known; watches and alerts then link to it. */
   readonly botUsername?: () => string | undefined
+  /** Origin of the service's pages. */
+  readonly publicUrl: string
+  /** Whether `publicUrl` may be private, because the stand-in of Telegram is on this machine: tests and sandbox only. */
+  readonly allowPrivateUrls: boolean
   /** Timeout of a response; 15 seconds by default. */
   readonly timeoutMs?: number
 }
@@ -60,6 +65,8 @@ export const telegram = {
 function createTelegram({
   telegram: access,
   botUsername,
+  publicUrl,
+  allowPrivateUrls,
   timeoutMs = TIMEOUT_MS,
 }: TelegramDeps): Channel<unknown> {
   const readerOf = ({ chatId }: TelegramDestination) => ({
@@ -70,6 +77,10 @@ function createTelegram({
     if (access === undefined) throw new DeliveryError('unavailable', { isOurFault: true })
     return { ...access, timeoutMs }
   }
+  // Telegram's servers fetch the picture of a message. Where they cannot, it is sent as a photo.
+  const isFetched = checkUserUrl(publicUrl, allowPrivateUrls) === undefined
+  const pictureUrl = (envelope: Envelope) =>
+    isFetched ? pictureUrlOf(publicUrl, envelope) : undefined
   return defineChannel<TelegramDestination>({
     destination: TelegramDestination,
     limits: { capacity: 30, initialLimit: 1, limitMax: 1 },
@@ -83,7 +94,10 @@ function createTelegram({
       const options = { ...readerOf(destination), isReceiveOnly, now }
       const repliesTo = Number(context.answersMessageId)
       return await postTo(requireApi(), destination, context, urgencyOf(envelope), {
-        content: (more) => alertView(envelope, {}, { ...options, ...more }),
+        content: (more) => ({
+          ...alertView(envelope, {}, { ...options, ...more }),
+          preview: pictureUrl(envelope),
+        }),
         ...(Number.isInteger(repliesTo) && { repliesTo }),
         isSilent: isSilent(envelope),
       })
@@ -92,13 +106,28 @@ function createTelegram({
       const { isReceiveOnly = false } = context
       const options = { ...readerOf(destination), isReceiveOnly }
       return await postTo(requireApi(), destination, context, 0, {
-        content: (more) => alertView(envelope, state, { ...options, ...more }),
+        content: (more) => ({
+          ...alertView(envelope, state, { ...options, ...more }),
+          preview: pictureUrl(envelope),
+        }),
         messageId: Number(id),
       })
     },
-    sendPicture: async (destination, id, picture, context) =>
-      await replyWithPicture(requireApi(), destination, Number(id), picture, context),
+    pictureUrl,
+    ...(!isFetched && {
+      sendPicture: async (destination, id, picture, context) =>
+        await replyWithPicture(requireApi(), destination, Number(id), picture, context),
+    }),
   })
+}
+
+/** The page of a message's picture: the same for all readers of a language, as long as the picture is the same. */
+function pictureUrlOf(publicUrl: string, { picture, locale }: Envelope): string | undefined {
+  if (picture === undefined) return undefined
+  const url = new URL(`/providers/${picture.provider}/share.png`, publicUrl)
+  url.searchParams.set('round', String(picture.round))
+  if (locale !== 'en') url.searchParams.set('lang', locale)
+  return url.href
 }
 
 interface Deps {

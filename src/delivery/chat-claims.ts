@@ -2,6 +2,7 @@
  * Claims due deliveries of chats and mailboxes, one message per recipient, as grouping plans them
  * (`grouping.ts`).
  */
+import { isFailedDuty } from '#src/channels/duties.ts'
 import { Envelope, type MessageState } from '#src/channels/envelope.ts'
 import type { ChannelKey, ServiceChannel } from '#src/channels/index.ts'
 import { hasEnded, isSilent } from '#src/channels/wording.ts'
@@ -17,7 +18,6 @@ import * as claims from './claim-store.ts'
 import { type DeliveryPlan, type NextMessage, planNext } from './grouping.ts'
 import * as messages from './message-store.ts'
 import { alertIdsIn, currentContent, groupEnvelope, type ShownPart } from './message-sync.ts'
-import { pictureOf } from './picture-rules.ts'
 import type { SendTask, StoredMessage } from './send-task.ts'
 
 /** Time of a claim, and end of its lease. */
@@ -305,13 +305,15 @@ function changeTask(
   ]
 }
 
-/** The picture of a message that gets these deliveries. */
-function pictureIn(envelope: Envelope, rows: readonly ReadRow[]): Pick<StoredMessage, 'picture'> {
-  const picture = pictureOf(
-    envelope,
-    rows.map((row) => row.envelope),
-  )
-  return picture === undefined ? {} : { picture }
+/** The picture of a message that gets these deliveries, if they are news about the outage. */
+function pictureIn(
+  { picture, message }: Envelope,
+  rows: readonly ReadRow[],
+): Pick<StoredMessage, 'picture'> {
+  if (picture === undefined) return {}
+  const hasChanged =
+    picture.kind === 'recovery' || rows.some(({ envelope }) => isFailedDuty(envelope.message.event))
+  return hasChanged ? { picture: { ...picture, name: message.watchLabel ?? '' } } : {}
 }
 
 /** New content of a sent message; undefined if none of its deliveries is readable. */

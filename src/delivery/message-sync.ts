@@ -6,6 +6,7 @@ import { endOf as outageEndOf, startOf } from '#src/channels/outage.ts'
 import { helpFormOf, movedTitles } from '#src/channels/transfer.ts'
 import { hasEnded, rankOf } from '#src/channels/wording.ts'
 import type { SentMessage } from './message-store.ts'
+import { pictureOf } from './picture-rules.ts'
 
 /** A delivery in a message. */
 export interface ShownPart {
@@ -42,6 +43,7 @@ export function groupEnvelope(
     : undefined
   const failing = inOrder.filter((envelope) => !ended.has(envelope))
   const cause = kind === 'group' ? (causeOfFailedDuties(failing) ?? causeOf(inOrder)) : undefined
+  const picture = kind === 'group' ? pictureOf(inOrder, { of, cause }) : undefined
   const titles = cause?.kind === 'moved' ? movedTitles(inOrder, cause, locale) : []
   const items = inOrder
     .map(itemOf)
@@ -56,6 +58,7 @@ export function groupEnvelope(
     kind,
     items,
     ...(cause && { cause }),
+    ...(picture && { picture }),
     ...(takenBy !== '' && { takenBy }),
     ...(unacknowledged.length > 0 && { unacknowledgedSeconds: Math.max(...unacknowledged) }),
     ...(of && { of }),

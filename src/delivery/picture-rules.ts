@@ -1,39 +1,34 @@
-/** Decides which messages are followed by a picture of the provider. Pure. */
-import { isFailedDuty } from '#src/channels/duties.ts'
-import type { Envelope } from '#src/channels/envelope.ts'
+/** Decides which messages have a picture of the provider. Pure. */
+import { isAboutDuty } from '#src/channels/duties.ts'
+import type { Cause, Envelope, MessagePicture } from '#src/channels/envelope.ts'
 import { Address } from '#src/kernel/units.ts'
 
-export type MessagePictureKind = 'outage' | 'recovery'
-
-/** A picture that may follow a message. */
-export interface MessagePicture {
-  readonly kind: MessagePictureKind
-  readonly provider: Address
-  /** Label of the watch. */
-  readonly name: string
-}
-
-/** Number of failed duties in one message from which on they count as an outage. */
+/** Number of duties in one message from which on they count as an outage. */
 const DUTIES_MIN = 2
 
 /**
- * The picture for a message. A group about several failed duties of a provider, of which at least one is
- * new, has a picture, and so has the recovery of everything; other messages have none.
+ * The picture of a group: one about several failed duties of a provider has a picture of its rounds up to the last of
+ * these alerts, and so has the recovery of everything. It depends on the alerts only, so that a message keeps its
+ * picture as long as it has the same alerts.
  *
- * @param added the deliveries that the message gets now; the group may list earlier ones too
+ * @param parts the deliveries in the group
  */
 export function pictureOf(
-  { kind, of, items = [], cause }: Envelope,
-  added: readonly Envelope[],
+  parts: readonly Envelope[],
+  { of, cause }: { readonly of: Envelope['of']; readonly cause: Cause | undefined },
 ): MessagePicture | undefined {
-  if (kind !== 'group' || of !== undefined) return undefined
-  const [about] = added.flatMap(({ data, message }) => {
-    const provider = Address.safeParse(data['provider'])
-    return provider.success ? [{ provider: provider.data, name: message.watchLabel ?? '' }] : []
-  })
-  if (about === undefined) return undefined
-  if (cause?.kind === 'healthy') return { kind: 'recovery', ...about }
-  const failed = new Set(items.flatMap(({ event }) => (isFailedDuty(event) ? [event] : [])))
-  const isNew = added.some(({ message }) => isFailedDuty(message.event))
-  return isNew && failed.size >= DUTIES_MIN ? { kind: 'outage', ...about } : undefined
+  const isOver = cause?.kind === 'healthy'
+  if (of !== undefined) return undefined
+  const duties = parts.filter(
+    ({ message }) => message.isRecovery === isOver && isAboutDuty(message.event),
+  )
+  if (new Set(duties.map(({ message }) => message.event)).size < DUTIES_MIN) return undefined
+  const [provider] = duties.flatMap(({ data }) => Address.safeParse(data['provider']).data ?? [])
+  const rounds = duties.map(({ data }) => data['votingRoundId']).filter(Number.isInteger)
+  if (provider === undefined || rounds.length === 0) return undefined
+  return {
+    kind: isOver ? 'recovery' : 'outage',
+    provider,
+    round: Math.max(...rounds.map(Number)),
+  }
 }

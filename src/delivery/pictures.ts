@@ -1,14 +1,14 @@
 /**
  * Pictures of a provider's voting rounds, sent in reply to the messages about the start and the end of an
- * outage. A message never waits for its picture: the picture is planned when the message has arrived, and
- * is tried once; failures are only logged.
+ * outage, where a message cannot show its picture itself (`sendPicture` of the channel). A message never waits for its
+ * picture: the picture is planned when the message has arrived, and is tried once; failures are only logged.
  */
 
+import { cardOf } from '#src/channels/card.ts'
 import type { Channels } from '#src/channels/index.ts'
-import { hasEnded, shownLabel } from '#src/channels/wording.ts'
+import { hasEnded } from '#src/channels/wording.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
-import { translator, typed } from '#src/i18n/translate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
@@ -22,7 +22,9 @@ import { type DecryptedDestination, decryptDestinations } from '#src/recipients/
 import { listAllRecipients } from '#src/recipients/service.ts'
 import type { WatchTypeFacts } from '#src/watches/facts.ts'
 import { getProviderView, type ProviderView } from '#src/watches/provider-view.ts'
+import { readCurrentContent } from './chat-claims.ts'
 import type { StateReader } from './chat-situation.ts'
+import { findByMessageId } from './message-store.ts'
 import {
   findPicture,
   type OutagePictureRow,
@@ -44,7 +46,8 @@ export async function planPictures(
     const messageId = change?.messageId ?? attemptResult.receipt.messageId
     const alertId = rows.find((row) => row.alertId !== null)?.alertId ?? undefined
     if (messageId === undefined || alertId === undefined) continue
-    const about = { recipientId, watchId: stored.watchId, ...stored.picture }
+    const { kind, provider, name } = stored.picture
+    const about = { recipientId, watchId: stored.watchId, kind, provider, name }
     if (!(await isFirstOrLastOfOutage(deps, tx, about))) continue
     await planPicture(tx, { ...about, messageId, alertId, plannedAt: at, taken: false })
   }
@@ -106,8 +109,8 @@ async function sendPicture(
     const { channel, destination, locale } = reader
     const png = await drawn(storedAddress(row.provider), row.name, locale)
     if (png === undefined || signal.aborted) return
-    const watch = typed(shownLabel(row.name))
-    const caption = translator(locale)('messages:picture.caption', { watch })
+    const caption = await headlineOf(deps, row)
+    if (caption === undefined || signal.aborted) return
     const picture = { png, caption }
     await deps.channels[channel].sendPicture?.(destination, messageId, picture, { signal })
   } catch (error) {
@@ -116,6 +119,18 @@ async function sendPicture(
       'picture was not sent',
     )
   }
+}
+
+/** The headline of the message as it is now; undefined if the message was deleted. */
+async function headlineOf(
+  deps: Deps,
+  { recipientId, messageId }: OutagePictureRow,
+): Promise<string | undefined> {
+  const sent = await findByMessageId(deps.db, [recipientId], messageId)
+  const content = sent && (await readCurrentContent(deps, sent))
+  if (content === undefined) return undefined
+  const { glyph, title } = cardOf(content.envelope, { state: content.state })
+  return `${glyph} ${title}`.trim()
 }
 
 /**

@@ -1,9 +1,8 @@
 /** A message that is being sent to one recipient, and the result. */
 import type { DeliveryError, Receipt } from '#src/channels/define.ts'
-import type { EnvelopeKind, MessageState } from '#src/channels/envelope.ts'
+import type { EnvelopeKind, MessagePicture, MessageState } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { ClaimedRow } from './claim-store.ts'
-import type { MessagePicture } from './picture-rules.ts'
 
 /** A message to send, or a sent message to change. */
 export interface SendTask {
@@ -36,8 +35,8 @@ export interface StoredMessage {
   readonly openedAt: Date
   /** Known state of each alert in the message, by id. */
   readonly states: ReadonlyMap<number, MessageState>
-  /** The picture that may follow the message. */
-  readonly picture?: MessagePicture
+  /** The picture of the message with the label of the watch, if it shows something new. */
+  readonly picture?: MessagePicture & { readonly name: string }
 }
 
 export interface MessageChange {

@@ -12,11 +12,10 @@ import {
   timestamp,
   uuid,
 } from 'drizzle-orm/pg-core'
-import type { EnvelopeKind } from '#src/channels/envelope.ts'
+import type { EnvelopeKind, MessagePicture } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import type { DeliveryStatus } from './model.ts'
-import type { MessagePictureKind } from './picture-rules.ts'
 
 /**
  * Condition: a delivery `d` that is found by its id is unfinished. The condition matches no partial index.
@@ -142,7 +141,7 @@ export const outagePictures = pgTable(
   {
     recipientId: integer('recipient_id').notNull(),
     watchId: integer('watch_id').notNull(),
-    kind: text('kind').notNull().$type<MessagePictureKind>(),
+    kind: text('kind').notNull().$type<MessagePicture['kind']>(),
     provider: text('provider').notNull(),
     /** Label of the watch. */
     name: text('name').notNull(),

@@ -108,20 +108,15 @@ function choicesOf(notice: Notice, inChat: boolean): readonly Choice[] {
   }
 }
 
-/** Buttons for slots that end: switch auto-renewal on, or buy the same number once more for the same term. */
-function renewals({
-  id,
-  quantity,
-  offer,
-}: Extract<Notice, { kind: 'slots-end' }>): readonly Choice[] {
+/** Buttons for slots that end: switch auto-renewal on, or pay one more term. */
+function renewals({ id, offer }: Extract<Notice, { kind: 'slots-end' }>): readonly Choice[] {
   const on: Choice = {
     text: 'renewOn',
     act: packed('slots.renew', { id, on: true }),
     start: 'slots',
   }
   if (offer === null) return [on]
-  const act = packed('slots.quote', { quantity, periods: offer.periods, renew: false })
-  return [on, { text: 'renewOnce', act, start: 'slots' }]
+  return [on, { text: 'renewOnce', act: packed('slots.again', { id }), start: 'slots' }]
 }
 
 function getSlots(count: number): Choice {

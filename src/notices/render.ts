@@ -71,7 +71,7 @@ function slotsEnd(notice: NoticeOf<'slots-end'>, reader: NoticeReader): NoticeTe
     lines: [
       ...(price === null ? [] : [missingCreditsText(t, price)]),
       watches === undefined ? t('notices:slots-end.nothing') : t(`notices:${stops}`, { watches }),
-      ...(offer === null ? [] : [renewalOfferText(t, offer), t('notices:slots-end.again')]),
+      ...(offer === null ? [] : [renewalOfferText(t, offer)]),
     ],
   }
 }

@@ -30,13 +30,13 @@ export const lookUp = defineChatOperation({
   handle: ({ app, query }) => app.lookUps.find(query.text),
 })
 
-/** The provider or account at an address, for the page of a provider; needs no sign-in. */
+/** The provider or account at an address, for the page and the pictures of a provider; needs no sign-in. */
 export const lookUpAddress = defineChatOperation({
   id: 'lookUpAddress',
   scope: 'none',
   rate: 'public',
-  query: z.strictObject({ address: Address }),
-  handle: ({ app, query }) => app.lookUps.atAddress(query.address),
+  query: z.strictObject({ address: Address, round: z.int32().nonnegative().optional() }),
+  handle: ({ app, query }) => app.lookUps.atAddress(query.address, query.round),
 })
 
 /** Every provider; needs no sign-in. */

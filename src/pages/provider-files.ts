@@ -32,7 +32,7 @@ const FILES = {
     drawShared(view, {
       rounds: PICTURE_ROUNDS[0],
       palette: 'dark',
-      timezone: 'UTC',
+      ...timeOf(request),
       name,
       locale: chosenLocale(request),
     }),
@@ -40,7 +40,8 @@ const FILES = {
 
 /**
  * `/providers/<address>/badge.svg`, `rounds.svg`, `rounds.png`, `share.png`: files that other sites may
- * embed. `?rounds=100`: more rounds; `?theme=light`: on white; `?lang=de`: in German.
+ * embed. `?rounds=100`: more rounds; `?theme=light`: on white; `?lang=de`: in German; `?round=1519400`: as of this
+ * voting round, as long as it is stored, for the message of a chat.
  */
 export function providerFiles(server: FastifyInstance, app: App): void {
   const rendering = createWorkLimiter(RENDERING)
@@ -53,7 +54,7 @@ export function providerFiles(server: FastifyInstance, app: App): void {
     pngs.get(svgHash, () => rendering.take(() => drawPng(svg)))
   for (const [file, draw] of Object.entries(FILES)) {
     server.get<ProviderRoute>(`/providers/:address/${file}`, async (request, reply) => {
-      const svg = draw(await requireProvider(app, request), request)
+      const svg = draw(await requireProvider(app, request, roundOf(request)), request)
       const tag = tagOfDocument(`${file} ${svg}`)
       if (matchesTag(request.headers['if-none-match'], tag)) {
         return setFileHeaders(reply, tag).code(304).send()
@@ -82,10 +83,21 @@ function optionsOf({ name }: FoundProvider, request: FastifyRequest) {
   return {
     rounds: rounds === String(many) ? many : few,
     palette: theme === 'light' ? 'light' : 'dark',
-    timezone: 'UTC',
+    ...timeOf(request),
     name,
     locale: chosenLocale(request),
   } as const
+}
+
+/** The voting round in the address; undefined for anything else. */
+function roundOf(request: FastifyRequest): number | undefined {
+  const { round } = queryParametersOf(request)
+  return /^\d{1,9}$/.test(round ?? '') ? Number(round) : undefined
+}
+
+/** The zone of the time in a picture. A message has its time itself, in the zone of its reader. */
+function timeOf(request: FastifyRequest): { readonly timezone?: string } {
+  return roundOf(request) === undefined ? { timezone: 'UTC' } : {}
 }
 
 /** The language that the address names, because shared caches keep one file for all readers of an address. */

@@ -49,13 +49,16 @@ export function providerPage(server: FastifyInstance, app: App): void {
 
 /**
  * The provider to which the address in the path belongs.
+ *
+ * @param round the voting round as of which it is shown, if that round is stored
  * @throws AppError not_found; upstream while the chain does not answer and nothing is stored; rate_limited
  */
 export async function requireProvider(
   app: App,
   request: FastifyRequest<ProviderRoute>,
+  round?: number,
 ): Promise<FoundProvider> {
-  const answer = await answerOf(app, request)
+  const answer = await answerOf(app, request, round)
   if (answer?.kind === 'unavailable') throw unavailable()
   if (answer?.kind !== 'provider') throw new AppError('not_found', 'not_found')
   return answer
@@ -65,11 +68,12 @@ export async function requireProvider(
 async function answerOf(
   app: App,
   request: FastifyRequest<ProviderRoute>,
+  round?: number,
 ): Promise<AddressAnswer | undefined> {
   const address = Address.safeParse(request.params.address)
   if (!address.success) return undefined
   const { output } = await invoke(app, lookUpAddress, undefined, {
-    query: { address: address.data },
+    query: { address: address.data, ...(round !== undefined && { round }) },
     limitKey: request.clientNetwork,
   })
   return output

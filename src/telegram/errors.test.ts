@@ -61,6 +61,8 @@ describe('judgeRefusal', () => {
   test.each([
     [400, "Bad Request: can't parse entities: Unsupported start tag", 'send_plain'],
     [400, "Bad Request: inline keyboard button URL 'x' is invalid: Wrong", 'send_without_button'],
+    [400, 'Bad Request: WEBPAGE_URL_INVALID', 'send_without_preview'],
+    [400, 'Bad Request: WEBPAGE_CURL_FAILED', 'send_without_preview'],
     [400, 'Bad Request: BUTTON_TYPE_INVALID', 'send_without_button'],
     [400, 'Bad Request: message thread not found', 'send_without_thread'],
     [400, 'Bad Request: TOPIC_CLOSED', 'send_without_thread'],

@@ -15,6 +15,7 @@ export interface ApiRefusal {
  */
 export type EditVerdict =
   | { readonly kind: 'send_plain' }
+  | { readonly kind: 'send_without_preview' }
   | { readonly kind: 'send_without_button' }
   | { readonly kind: 'send_without_thread' }
   | { readonly kind: 'send_to'; readonly chatId: number }
@@ -58,6 +59,8 @@ const TOPIC_GONE = /message thread not found|TOPIC_CLOSED|TOPIC_DELETED/
 const UNCHANGED = /message is not modified/
 const MESSAGE_GONE =
   /message to (edit|delete) not found|message can't be edited|MESSAGE_ID_INVALID|there is no text in the message/
+/** The picture that the message shows is refused. */
+const PREVIEW_REFUSED = /WEBPAGE_|link preview/i
 const BUTTON_REFUSED = /inline keyboard button|BUTTON_\w+_INVALID|reply markup is too long/i
 
 /**
@@ -86,6 +89,7 @@ export function judgeRefusal(refusal: ApiRefusal): EditVerdict {
     return failed('no_rights', code, { permanent: true, becomes: 'blocked' })
   }
   if (NOT_ALLOWED.test(description)) return failed('not_allowed', code)
+  if (code === 400 && PREVIEW_REFUSED.test(description)) return { kind: 'send_without_preview' }
   if (code === 400 && BUTTON_REFUSED.test(description)) return { kind: 'send_without_button' }
   if (code === 400 && UNKNOWN_CHAT.test(description)) {
     return failed('chat_not_found', code, { permanent: true })

@@ -1,4 +1,5 @@
 import type { Api } from 'grammy'
+import type { LinkPreviewOptions } from 'grammy/types'
 import type { Locale } from '#src/kernel/locale.ts'
 import { apiSignal } from './api.ts'
 import { markupOf, type Rows, withoutLinks } from './buttons.ts'
@@ -13,6 +14,8 @@ export interface MessageContent {
   readonly rows: Rows
   /** Language of the text. */
   readonly locale: Locale
+  /** URL of the picture that Telegram fetches and shows below the text; absent for none. */
+  readonly preview?: string | undefined
 }
 
 /** A message to send or to change. */
@@ -60,14 +63,15 @@ interface MessageForm {
   readonly topic: number | undefined
   readonly moved: 'migrated' | 'topic_gone' | undefined
   readonly isPlain: boolean
+  readonly hasPreview: boolean
   readonly buttons: 'all' | 'no_links' | 'none'
 }
 
 /**
- * Maximum number of forms: the full one, and one more for each of plain text, no links on buttons, no buttons, no topic
- * and the new id of the group.
+ * Maximum number of forms: the full one, and one more for each of plain text, no preview, no links on buttons, no buttons, no
+ * topic and the new id of the group.
  */
-const FORMS_MAX = 6
+const FORMS_MAX = 7
 
 /**
  * Sends a message, or changes the one with `messageId`. Tries simpler forms while Telegram refuses a part of it.
@@ -81,10 +85,13 @@ export async function post(
 export async function post(api: Api, wanted: PostedMessage): Promise<PostResult>
 export async function post(api: Api, wanted: PostedMessage): Promise<PostResult> {
   const { chatId, topic, messageId } = wanted
-  let form: MessageForm = { chatId, topic, moved: undefined, isPlain: false, buttons: 'all' }
+  let form: MessageForm = {
+    ...{ chatId, topic, moved: undefined },
+    ...{ isPlain: false, hasPreview: true, buttons: 'all' },
+  }
   for (let tries = 1; ; tries += 1) {
     const signal = await wanted.turn?.(form.chatId)
-    const { isPlain: _, buttons: __, ...where } = form
+    const where = { chatId: form.chatId, topic: form.topic, moved: form.moved }
     try {
       return { kind: 'done', messageId: await callApi(api, wanted, form, signal), ...where }
     } catch (error) {
@@ -110,15 +117,15 @@ export async function post(api: Api, wanted: PostedMessage): Promise<PostResult>
 async function callApi(
   api: Api,
   { content, messageId, repliesTo, isSilent }: PostedMessage,
-  { chatId, topic, moved, isPlain, buttons }: MessageForm,
+  { chatId, topic, moved, isPlain, hasPreview, buttons }: MessageForm,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const { html, plain, rows: all, locale } = content({ linksAsText: buttons !== 'all' })
+  const { html, plain, rows: all, locale, preview } = content({ linksAsText: buttons !== 'all' })
   const rows = buttons === 'all' ? all : buttons === 'no_links' ? withoutLinks(all) : []
   const text = isPlain ? plain : html
   const common = {
     ...(!isPlain && { parse_mode: 'HTML' as const }),
-    link_preview_options: { is_disabled: true },
+    link_preview_options: previewOptions(hasPreview ? preview : undefined),
   }
   const ends = signal && apiSignal(signal)
   if (messageId !== undefined) {
@@ -141,6 +148,13 @@ async function callApi(
   return sent.message_id
 }
 
+/** No link in a text has a preview, only a picture that belongs to the message. */
+function previewOptions(url: string | undefined): LinkPreviewOptions {
+  return url === undefined
+    ? { is_disabled: true }
+    : { url, prefer_large_media: true, show_above_text: false }
+}
+
 /** The form that avoids an error; undefined if there is none. */
 function simplerForm(
   form: MessageForm,
@@ -150,6 +164,8 @@ function simplerForm(
   switch (verdict.kind) {
     case 'send_plain':
       return form.isPlain ? undefined : { ...form, isPlain: true }
+    case 'send_without_preview':
+      return form.hasPreview ? { ...form, hasPreview: false } : undefined
     case 'send_without_button':
       if (form.buttons === 'none') return undefined
       return { ...form, buttons: form.buttons === 'all' ? 'no_links' : 'none' }

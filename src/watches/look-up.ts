@@ -13,7 +13,12 @@ import type { Address } from '#src/kernel/units.ts'
 import type { WatchTypeFacts } from './facts.ts'
 import { type ListedProvider, listEveryProvider } from './provider-list.ts'
 import { type NamedProvider, searchProviders } from './provider-names.ts'
-import { getProviderView, isKnownProvider, type ProviderView } from './provider-view.ts'
+import {
+  getPastProvider,
+  getProviderView,
+  isKnownProvider,
+  type ProviderView,
+} from './provider-view.ts'
 import { undefinedIfUnavailable } from './unavailable.ts'
 import { readUsdPrice } from './usd-price.ts'
 import { usdCents } from './usd-value.ts'
@@ -55,10 +60,10 @@ export interface LookUps {
    */
   find(text: string): Promise<LookUpAnswer>
   /**
-   * The provider or account at an address.
+   * The provider or account at an address; a provider as of a voting round, if the round is given and stored.
    * @throws errors of the database
    */
-  atAddress(address: Address): Promise<AddressAnswer>
+  atAddress(address: Address, round?: number): Promise<AddressAnswer>
   /**
    * Every provider of the last rounds, the signing policy and the published names.
    * @throws errors of the database
@@ -117,7 +122,10 @@ export function createLookUps(deps: Deps, { cachedMax = CACHED_ANSWERS_MAX } = {
     freshMs: () => MINUTE_MS,
   })
   return {
-    atAddress: lookUp,
+    async atAddress(address, round) {
+      const answer = await lookUp(address)
+      return round === undefined ? answer : asOfRound(deps, answer, round)
+    },
     listAll: () =>
       lists.get('list', async () =>
         listEveryProvider(deps, await named.facts.providerNames(), AbortSignal.timeout(ANSWER_MS)),
@@ -133,6 +141,23 @@ export function createLookUps(deps: Deps, { cachedMax = CACHED_ANSWERS_MAX } = {
       if (providers.length > 1 && !isSame) return { kind: 'several', providers }
       return lookUp(first.provider)
     },
+  }
+}
+
+/** A provider as of a round. Registration for the next reward epoch is not stored, so that of now is in the view. */
+async function asOfRound(
+  { facts }: Deps,
+  answer: AddressAnswer,
+  round: number,
+): Promise<AddressAnswer> {
+  if (answer.kind !== 'provider') return answer
+  const { provider, rewardEpoch, registeredNext, registrationOpensAt } = answer.view
+  const view = await getPastProvider({ facts }, { provider, rounds: ROUNDS, until: round })
+  if (view.rounds[0]?.id !== round) return answer
+  const isSameEpoch = view.rewardEpoch === rewardEpoch
+  return {
+    ...answer,
+    view: { ...view, ...(isSameEpoch && { registeredNext, registrationOpensAt }) },
   }
 }
 

@@ -144,12 +144,14 @@ interface Deps {
 }
 
 /**
- * A provider at a past time, from the voting rounds stored for it up to then: for the page of an alert that is over.
- * The chain is not asked, and the view is never stale.
+ * A provider at a past time, from the voting rounds stored for it up to then: for the page of an alert that is over,
+ * and for the picture of a message. The chain is not asked, and the view is never stale.
+ *
+ * @param query `until`: the time, or the last round
  */
 export async function getPastProvider(
   { facts }: Pick<Deps, 'facts'>,
-  { provider, rounds, until }: ProviderQuery & { readonly until: Date },
+  { provider, rounds, until }: ProviderQuery & { readonly until: Date | number },
 ): Promise<ProviderView> {
   const stored = await facts.rounds.newest(
     provider,

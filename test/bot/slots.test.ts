@@ -570,13 +570,20 @@ describe('Subscriptions', () => {
       const ann = await world.linked('alice', SPENDER)
       await ann.say('/slots')
       await ann.press('Subscriptions')
-      expect(ann.labels()).toEqual([['Auto-renew 1', 'Auto-renew 2'], ['‹ Slots']])
+      expect(ann.labels()).toEqual([
+        ['Auto-renew 1', 'Renew 1 once'],
+        ['Auto-renew 2', 'Renew 2 once'],
+        ['‹ Slots'],
+      ])
       await ann.press('Auto-renew 2')
       expect(says(ann)).toContain('✓ Subscription 2: auto-renew on.')
       expect(says(ann)).toContain(
         'Subscription 2: 3 slots until Dec 20, 2026, auto-renew: 1,500 credits (1.50 USD)',
       )
-      expect(ann.labels()[0]).toEqual(['Auto-renew 1', 'End renewal 2'])
+      expect(ann.labels().slice(0, 2)).toEqual([
+        ['Auto-renew 1', 'Renew 1 once'],
+        ['End renewal 2'],
+      ])
       await ann.press('End renewal 2')
       expect(says(ann)).toContain('Subscription 2: auto-renew off.')
       expect((await subscriptionsOf('alice')).every(({ autoRenew }) => !autoRenew)).toBe(true)
@@ -598,6 +605,31 @@ describe('Subscriptions', () => {
       await ann.press('‹ Subscriptions')
       expect(says(ann)).toContain('Subscription 1')
       expect((await subscriptionsOf('alice'))[0]?.autoRenew).toBe(false)
+    }))
+
+  test('are renewed once, from their end, however often the button is pressed', () =>
+    inFreshWorld(async () => {
+      await world.giveSlots('alice', 2)
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/slots')
+      await ann.press('Subscriptions')
+      await ann.press('Renew 1 once')
+      expect(says(ann)).toContain('Subscription 1: 2 slots until Dec 20, 2026')
+      expect(says(ann)).toContain('2 slots for 30 days, until Jan 19, 2027')
+      expect(ann.labels()).toContainEqual(['Top up'])
+      await giveCredits(world.app, walletOf('alice'), 5000)
+      await ann.press('‹ Slots')
+      await ann.press('Subscriptions')
+      await ann.press('Renew 1 once')
+      const pay = ann.last().keyboard[0]?.[0]?.callback_data ?? ''
+      await ann.press(pay)
+      expect(says(ann)).toContain('2 slots until Jan 19, 2027. Paid: 1,000 credits')
+      const renewed = await subscriptionsOf('alice')
+      expect(renewed).toHaveLength(1)
+      const press = world.telegram.pressRaw(ann.id, ann.last().id, pay)
+      await world.settle()
+      await press.answer()
+      expect(await subscriptionsOf('alice')).toEqual(renewed)
     }))
 
   test('of another wallet are not found', () =>

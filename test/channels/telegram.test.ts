@@ -173,7 +173,53 @@ describe('a message that is edited', () => {
   }
 })
 
-describe('a picture', () => {
+describe('the picture of a message', () => {
+  const provider = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
+  const picture = { kind: 'outage', provider, round: 40 } as const
+  const worldAt = async (publicUrl: string) => {
+    await world.close()
+    world = await telegramWorld({ chatMs: 0, publicUrl })
+  }
+
+  test.each([
+    'http://watchdog.example.org',
+    'http://127.0.0.1:8080',
+    'https://192.168.1.4',
+    'https://watchdog.internal',
+    'https://localhost',
+    'https://watchdog.example.org:9000',
+  ])('is sent as a photo by a service at %s, where Telegram cannot fetch it', async (publicUrl) => {
+    await worldAt(publicUrl)
+    const destination = world.destination()
+    await world.channel.send(destination, { ...envelopeOf(), picture }, contextOf())
+    expect(payload()).toMatchObject({ link_preview_options: { is_disabled: true } })
+    expect(world.channel.sendPicture).toBeDefined()
+  })
+
+  test.each([
+    'https://watchdog.example.org',
+    'https://watchdog.example.org:8443',
+  ])('is shown by the message of a service at %s, in its language, and never a photo too', async (publicUrl) => {
+    await worldAt(publicUrl)
+    const destination = world.destination()
+    const envelope = { ...envelopeOf(), picture }
+    await world.channel.send(destination, envelope, contextOf())
+    const shown = { prefer_large_media: true, show_above_text: false }
+    const url = `${publicUrl}/providers/${provider}/share.png?round=40`
+    expect(payload()).toMatchObject({ link_preview_options: { ...shown, url } })
+    await world.channel.send(destination, { ...envelope, locale: 'zh' }, contextOf())
+    const chinese = { ...shown, url: `${url}&lang=zh` }
+    expect(payload()).toMatchObject({ link_preview_options: chinese })
+    expect(world.channel.sendPicture).toBeUndefined()
+  })
+})
+
+describe('a picture as a photo', () => {
+  beforeEach(async () => {
+    await world.close()
+    world = await telegramWorld({ chatMs: 0, publicUrl: 'http://127.0.0.1:8080' })
+  })
+
   const picture = { png: ONE_PIXEL, caption: 'Alpha <last> rounds' }
   const reply = (destination: unknown, messageId: string) =>
     world.channel.sendPicture?.(destination, messageId, picture, contextOf())

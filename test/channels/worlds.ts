@@ -69,18 +69,19 @@ export interface TelegramWorld extends World {
   readonly telegram: TelegramApi
 }
 
-/** @param over interval between messages to a chat; a second by default */
+/** @param over `chatMs`: interval between messages to a chat; a second by default */
 export async function telegramWorld(
-  over: { readonly chatMs?: number } = {},
+  over: { readonly chatMs?: number; readonly publicUrl?: string } = {},
 ): Promise<TelegramWorld> {
+  const { publicUrl = 'https://watchdog.example.org', ...pace } = over
   const clock = { now: () => NOW }
   const telegram = await startTelegramApi({ token: TOKEN, username: 'watchdog_bot', clock })
   const api = new Api(TOKEN, { apiRoot: telegram.url })
-  const common = { from: '', publicUrl: 'https://watchdog.example.org', allowPrivateUrls: false }
+  const common = { from: '', publicUrl, allowPrivateUrls: false }
   const made = {
     ...common,
     mailer: undefined,
-    telegram: { api, pace: ownPace(over) },
+    telegram: { api, pace: ownPace(pace) },
     botUsername: () => 'watchdog_bot',
   }
   const sent = () => telegram.chats().flatMap((chat) => telegram.messages(chat.id))

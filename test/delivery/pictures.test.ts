@@ -14,7 +14,9 @@ import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_TOKEN } from '../support/harness.ts'
 
-/** The picture that follows an outage of a provider, and the one that follows its end. */
+/**
+ * Where Telegram cannot fetch pictures: the one that follows an outage of a provider, and the one that follows its end.
+ */
 
 const DUTIES = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature']
 const MINUTE = 60
@@ -36,6 +38,7 @@ beforeAll(async () => {
   world = await botWorld({
     FLARE_RPC_URLS: devnet.rpcUrl,
     FLARE_CONTRACT_REGISTRY: devnet.contracts.registry,
+    WEBHOOK_ALLOW_PRIVATE: 'false',
   })
   alerts = alertsIn(world)
   setClock = (at) => world.clock.set(at)
@@ -73,7 +76,7 @@ const fail = (...duties: readonly string[]) =>
     ...duties.map((duty) => ({
       event: `fsp.${duty}`,
       severity: 'critical' as const,
-      data: { provider: provider(), reason: 'missing', streak: 2 },
+      data: { provider: provider(), votingRoundId: 4, reason: 'missing', streak: 2 },
     })),
   )
 async function recover(...duties: readonly string[]) {
@@ -82,7 +85,7 @@ async function recover(...duties: readonly string[]) {
     watchId,
     ...duties.map((duty) => ({
       event: `fsp.${duty}.recovered`,
-      data: { provider: provider(), missedRounds: 4, gapSeconds: 360 },
+      data: { provider: provider(), votingRoundId: 8, missedRounds: 4, gapSeconds: 360 },
     })),
   )
 }
@@ -90,10 +93,11 @@ const runJob = () =>
   sendPictures.run(world.service.app, new AbortController().signal, CHECK_EVERYTHING)
 const pictures = () => chat.all().filter(({ file }) => file !== undefined)
 
-test('is sent once after the alert, as a silent reply to it', async () => {
+test('is sent once after the alert, as a silent reply with its headline', async () => {
   await fail(...DUTIES)
   const alert = chat.last()
   expect(alert.text).toContain('has sent no votes since')
+  expect(alert.linkPreview).toEqual({ is_disabled: true })
   expect(pictures()).toEqual([])
   await runJob()
   const [picture, ...more] = pictures()
@@ -103,7 +107,7 @@ test('is sent once after the alert, as a silent reply to it', async () => {
     silent: true,
     file: { kind: 'photo', width: 1280 },
   })
-  expect(picture?.text).toBe('\u2068My Alpha\u2069 · last voting rounds')
+  expect(picture?.text).toBe(alert.text.split('\n')[0])
   await runJob()
   expect(pictures()).toHaveLength(1)
 })

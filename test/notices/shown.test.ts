@@ -50,9 +50,7 @@ test('a notice about slots that end goes to the chat, to the mailbox if the chat
   })
   expect(message.text).toBe(
     '🎟️ 3 slots end on Dec 20, 2026\n\nNo watch will be suspended: your other slots are enough.\n' +
-      'With auto-renew: 1,500 credits (1.50\u00a0USD) every 30 days.\n' +
-      'You can also renew once: the same number of slots is bought again, and the new term starts at once. ' +
-      'The present slots stay until their end; their remaining days are not added to the new term.',
+      'With auto-renew: 1,500 credits (1.50\u00a0USD) every 30 days.',
   )
   expect(message.keyboard.map((row) => row.map(({ text }) => text))).toEqual([
     ['Turn on auto-renew'],
@@ -60,7 +58,7 @@ test('a notice about slots that end goes to the chat, to the mailbox if the chat
   ])
   expect(message.keyboard.flat().map(({ callback_data }) => callback_data)).toEqual([
     expect.stringMatching(/^1:slots\.renew:[0-9a-z]+:1$/),
-    '1:slots.quote:3:1:0',
+    expect.stringMatching(/^1:slots\.again:[0-9a-z]+$/),
     '1:slots',
   ])
   expect(message.silent).toBe(false)

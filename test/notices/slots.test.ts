@@ -85,8 +85,6 @@ describe('slots that end', () => {
       body: [
         'Without renewal, these watches will be suspended: \u2068a\u2069, \u2068b\u2069, and \u2068c\u2069.',
         'With auto-renew: 1,500 credits (1.50\u00a0USD) every 30 days.',
-        'You can also renew once: the same number of slots is bought again, and the new term starts at once. ' +
-          'The present slots stay until their end; their remaining days are not added to the new term.',
       ].join('\n'),
     })
   })
@@ -277,11 +275,11 @@ describe('slots that end', () => {
     await buy(3)
     const { body } = await alice.request('GET', '/subscriptions')
     await day(-7)
-    const act = `1:slots.renew:${Number(body.data[0].id).toString(36)}:1`
+    const id = Number(body.data[0].id).toString(36)
     expect((await notices(service))[0]?.buttons).toEqual([
       [
-        { label: 'Turn on auto-renew', act },
-        { label: 'Renew once', act: '1:slots.quote:3:1:0' },
+        { label: 'Turn on auto-renew', act: `1:slots.renew:${id}:1` },
+        { label: 'Renew once', act: `1:slots.again:${id}` },
         { label: 'Slots', act: '1:slots' },
       ],
     ])

@@ -227,6 +227,37 @@ describe('the files to embed', () => {
     ])
     expect(english.bytes.equals(chinese.bytes)).toBe(false)
   })
+  test('show with ?round= that round, as soon as it is stored and whatever follows', async () => {
+    const file = (round: number | string) => get(`${pathOf('Anchor')}/rounds.svg?round=${round}`)
+    const newest = async () => {
+      const [row] = await world.database.sql`select max(round)::int as round from fsp_rounds`
+      return Number(row?.['round'])
+    }
+    const before = await newest()
+    const old = await file(before)
+    expect(old.html).toContain(`Round ${before}<`)
+    expect(old.html).not.toContain('UTC')
+    await world.simulation().playRounds(1)
+    await world.devnet.mine(2, 1)
+    const { chain, confirmations, facts } = world.app
+    const { signal } = new AbortController()
+    await facts.rounds.advance(await chain.confirmedBlock(confirmations, signal), signal)
+    expect(await newest()).toBe(before + 1)
+    expect((await file(before + 1)).html).toContain(`Round ${before + 1}<`)
+    const again = await file(before)
+    expect(again.html).toBe(old.html)
+    const png = await get(`${pathOf('Anchor')}/share.png?round=${before}`)
+    expect([png.status, png.headers['content-type']]).toEqual([200, 'image/png'])
+    world.clock.advance(61)
+    const usual = (await get(`${pathOf('Anchor')}/rounds.svg`)).html
+    expect(usual).toContain('UTC')
+    const newestRounds = usual.slice(usual.indexOf('<g>'))
+    for (const unknown of [1, 999_999_999, '9'.repeat(40), '-1', '1e3', 'x', '']) {
+      const { status, html } = await file(unknown)
+      expect([unknown, status]).toEqual([unknown, 200])
+      expect(html.endsWith(newestRounds)).toBe(true)
+    }
+  })
   test('are limited by client', async () => {
     const path = `${pathOf('Anchor')}/badge.svg`
     for (let index = 0; index < RATE_CLASSES.public.requests; index += 1) {

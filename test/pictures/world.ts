@@ -9,7 +9,6 @@ import * as alerts from '#src/alerts/service.ts'
 import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import { scanRounds } from '#src/jobs/scan-rounds.ts'
-import { sendPictures } from '#src/jobs/send-pictures.ts'
 import { createTopup } from '#src/operations/topups.ts'
 import { botWorld } from '../support/bot.ts'
 import { testClock } from '../support/clock.ts'
@@ -22,6 +21,7 @@ const ROUNDS_AT_SECONDS = Date.parse('2026-11-20T12:28:30Z') / 1000
 const GOOD_ROUNDS = 22
 /** Silent rounds at the end, of which the last cannot be judged yet. */
 const SILENT_ROUNDS = 4
+const PUBLIC_URL = 'https://watchdog.example.org'
 /** Price of FLR in US dollars. */
 const FLR_USD = 0.02
 const TOKEN_USD_MICROS = '50000'
@@ -62,7 +62,7 @@ export async function pictureWorld(): Promise<PictureWorld> {
   const world = keep(
     await botWorld(
       {
-        PUBLIC_URL: 'https://watchdog.example.org',
+        PUBLIC_URL,
         FLARE_RPC_URLS: devnet.rpcUrl,
         FLARE_CONTRACT_REGISTRY: contracts.registry,
         PROVIDER_DATASET_URL: data.passesUrl,
@@ -106,19 +106,17 @@ export async function pictureWorld(): Promise<PictureWorld> {
   await simulation.playRounds(SILENT_ROUNDS)
   await look()
   await deliverAll(app)
-  await sendPictures.run(app, signal, CHECK_EVERYTHING)
   await salma.say('/watches')
   await salma.press(packed('watch.card', { id: salmasWatch }))
   const body = { asset: 'FLR', credits: CREDITS }
   const { handle } = await world.as('alice', createTopup, { body })
 
-  const chats = keep(fastify())
-  await chats.register(chatPages(world.telegram))
   const listening = { host: '127.0.0.1', port: 0 }
-  const [chatUrl, serviceUrl] = await Promise.all([
-    chats.listen(listening),
-    world.server.listen(listening),
-  ])
+  const serviceUrl = await world.server.listen(listening)
+  const chats = keep(fastify())
+  const locate = (url: string) => url.replace(PUBLIC_URL, serviceUrl)
+  await chats.register(chatPages(world.telegram, { locate }))
+  const chatUrl = await chats.listen(listening)
   const kept = undo.move()
   return {
     alertUrl: `${chatUrl}/chat?chat=${ann.id}`,

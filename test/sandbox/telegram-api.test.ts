@@ -169,6 +169,35 @@ describe('texts', () => {
     expect(api.lastMessage(chat)?.silent).toBe(true)
   })
 
+  test('keep the page of their picture over edits, until an edit names another or none', async () => {
+    const chat = ann()
+    const url = 'https://watchdog.example.org/rounds.png?round=1'
+    const options = { url, prefer_large_media: true, show_above_text: false }
+    const { message_id: id } = await bot.api.sendMessage(chat, 'x', {
+      link_preview_options: options,
+    })
+    const shown = () => api.lastMessage(chat)?.linkPreview
+    expect(shown()).toEqual({ url, prefer_large_media: true })
+    await bot.api.editMessageText(chat, id, 'y', { link_preview_options: options })
+    expect(shown()).toEqual({ url, prefer_large_media: true })
+    await bot.api.editMessageText(chat, id, 'z', { link_preview_options: { is_disabled: true } })
+    expect(shown()).toEqual({ is_disabled: true })
+  })
+
+  test.each([
+    ['[]', 'object expected as link preview options'],
+    ['{', "can't parse link preview options JSON object"],
+    ['{"is_disabled":"yes"}', 'field "is_disabled" must be of type Boolean'],
+    ['{"prefer_large_media":1}', 'field "prefer_large_media" must be of type Boolean'],
+    ['{"show_above_text":"x"}', 'field "show_above_text" must be of type Boolean'],
+    ['{"url":{}}', 'field "url" must be of type String'],
+    ['{"url":"rounds.png"}', 'WEBPAGE_URL_INVALID'],
+    ['{"url":"ftp://example.org/rounds.png"}', 'WEBPAGE_URL_INVALID'],
+  ])('refuse %s as options of a preview', async (options, expected) => {
+    const call = bot.api.sendMessage(ann(), 'x', { link_preview_options: options as never })
+    expect(await refusal(call)).toEqual({ code: 400, text: `Bad Request: ${expected}` })
+  })
+
   test('lose direction embeddings and keep isolates', async () => {
     const sent = await bot.api.sendMessage(ann(), 'a\u202eb\u202c \u2068x\u2069')
     expect(sent.text).toBe('ab \u2068x\u2069')

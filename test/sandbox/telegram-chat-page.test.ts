@@ -8,6 +8,9 @@ import { chatPages } from '#sandbox/telegram-chat-page.ts'
 import { openBrowser } from '../support/browser.ts'
 
 const TOKEN = '4242:test-token'
+/** A PNG of one pixel. */
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const USUAL_SIZE = { width: 1280, height: 720 }
 
 let browser: Browser
@@ -104,6 +107,37 @@ describe('the chat page', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Node crew' }).click()
     await bubble('Hello: code').waitFor()
     expect(api.chat(accounts.nodeCrew.id)).toMatchObject({ botStatus: 'member' })
+  })
+
+  test('shows the picture of a message below its text, fetched once, until an edit takes it away', async () => {
+    const ann = idOf('ann')
+    api.send(ann, 'hi')
+    const png = Buffer.from(PIXEL, 'base64')
+    let fetches = 0
+    const pages = fastify()
+    pages.get('/rounds.png', async (_request, reply) => {
+      fetches += 1
+      return reply.type('image/png').send(png)
+    })
+    const url = `${await pages.listen({ host: '127.0.0.1', port: 0 })}/rounds.png?round=1`
+    const options = { url, prefer_large_media: true, show_above_text: false }
+    const { message_id: id } = await bot.api.sendMessage(ann, 'Alpha is silent', {
+      link_preview_options: options,
+    })
+    await open('person=ann')
+    const picture = bubble('Alpha').locator('.preview img')
+    await expect.poll(() => picture.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(1)
+    const bottom = async (part: string) => (await bubble('Alpha').locator(part).boundingBox())?.y
+    expect(await bottom('.preview')).toBeGreaterThan((await bottom('.text')) ?? 0)
+    await bot.api.editMessageText(ann, id, 'Alpha is healthy', { link_preview_options: options })
+    await bubble('Alpha is healthy').locator('.preview img').waitFor()
+    await bot.api.editMessageText(ann, id, 'Alpha is fine', {
+      link_preview_options: { is_disabled: true },
+    })
+    await bubble('Alpha is fine').waitFor()
+    expect(await picture.count()).toBe(0)
+    expect(fetches).toBe(1)
+    await pages.close()
   })
 
   test('presses buttons and shows toasts and alert boxes', async () => {

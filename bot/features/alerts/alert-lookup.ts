@@ -16,6 +16,7 @@ import { hasButtons } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { isDelivered, redraw, show } from '../../core/show.ts'
 import { findWatch, isHiddenWatch, PrivateOnly } from '../../core/watches.ts'
+import type { View } from '../../views/view.ts'
 import { showCard } from '../watches/screens.ts'
 import { alertCard, deliveredMessage } from './card-view.ts'
 import { followAlert } from './live.ts'
@@ -125,9 +126,16 @@ export async function leasePressedAlert(ctx: BotContext): Promise<LeasedMessage 
   return undefined
 }
 
-/** Rights of the chat, which are the same for every person who presses a button there. */
-function rightsOf({ scopes }: Membership): { readonly isReceiveOnly: boolean } {
-  return { isReceiveOnly: !scopes.includes('write') }
+/** A sent message in its present state; the rights of the chat are the same for all who press a button there. */
+function sentMessage(
+  { app, reader }: BotContext,
+  shown: Parameters<typeof deliveredMessage>[1],
+  { scopes }: Membership,
+): View {
+  return deliveredMessage(reader, shown, {
+    isReceiveOnly: !scopes.includes('write'),
+    preview: app.channels.telegram.pictureUrl?.(shown.envelope),
+  })
 }
 
 /** Opens a section of the help below the pressed message, or closes it. */
@@ -155,7 +163,7 @@ export async function toggleHelpOfSent(
   const body = { recipientId: link.recipientId, messageId, help }
   const shown = await ctx.call(openHelp, { body }, link)
   if (shown !== undefined) {
-    await redraw(ctx, deliveredMessage(ctx.reader, shown, rightsOf(link)))
+    await redraw(ctx, sentMessage(ctx, shown, link))
   }
   return true
 }
@@ -180,7 +188,7 @@ export async function updatePressedMessage(
   const verbs = new Set(offered(ctx).map(({ press }) => press.verb))
   if (delivered !== undefined) {
     const { version, messageId } = delivered
-    const view = deliveredMessage(ctx.reader, delivered, rightsOf(delivered.link))
+    const view = sentMessage(ctx, delivered, delivered.link)
     const isShown = await redraw(ctx, view)
     if (!isShown || lease === undefined) return
     const { link, leasedUntil } = lease

@@ -22,10 +22,11 @@ import { alertGlyph } from './list-view.ts'
 export function deliveredMessage(
   reader: Reader,
   { envelope, state }: { readonly envelope: Envelope; readonly state: MessageState },
-  { isReceiveOnly }: { readonly isReceiveOnly: boolean },
+  options: { readonly isReceiveOnly: boolean; readonly preview: string | undefined },
 ): View {
   const { isGroup, bot } = reader
-  return alertView(envelope, state, { isGroup, botUsername: bot, isReceiveOnly })
+  const { isReceiveOnly, preview } = options
+  return { ...alertView(envelope, state, { isGroup, botUsername: bot, isReceiveOnly }), preview }
 }
 
 export interface CardOptions {

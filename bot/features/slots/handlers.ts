@@ -5,7 +5,12 @@ import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { priceSlots, slotQuote } from '#src/billing/subscriptions/rules.ts'
 import { id as bare, escapeHtml } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { getWalletStatus, isTrialAvailable } from '#src/operations/chat-status.ts'
+import {
+  getWalletStatus,
+  isTrialAvailable,
+  quoteRenewal,
+  renewOnce,
+} from '#src/operations/chat-status.ts'
 import { createSubscription, updateSubscriptions } from '#src/operations/subscriptions.ts'
 import type { BotContext } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
@@ -21,7 +26,14 @@ import { readSlotUse } from '../new/wizard.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { termsCode } from '../terms/terms.ts'
 import { requireOrder } from './order.ts'
-import { boughtScreen, boughtValues, quoteScreen, slotsScreen, subscriptionList } from './view.ts'
+import {
+  boughtScreen,
+  boughtValues,
+  quoteScreen,
+  renewalScreen,
+  slotsScreen,
+  subscriptionList,
+} from './view.ts'
 
 /** Presses that are refused in groups, with the payload of the link into the private chat. */
 const PRIVATE = { privately: 'slots' } as const
@@ -163,6 +175,33 @@ onPress(composer, 'slots.renew', PRIVATE, async (ctx, { id, on }) => {
   await ctx.call(updateSubscriptions, { body: { id, autoRenew: on } })
   const key = on ? 'bot:slots.nowRenews' : 'bot:slots.nowEnds'
   await showSubscriptions(ctx, `✓ ${ctx.t.html(key, { number: bare(id) })}`)
+})
+
+onPress(composer, 'slots.again', PRIVATE, (ctx, { id }) => showRenewal(ctx, id))
+
+/** Shows what one more term of a subscription costs, and until when its slots last then. */
+async function showRenewal(ctx: BotContext, id: number, notice?: string): Promise<void> {
+  const renewal = await ctx.call(quoteRenewal, { body: { id } })
+  if (renewal === undefined) return showSlots(ctx)
+  const { canSpend } = rightsOf(ctx)
+  const shown = { canSpend, ...(notice !== undefined && { notice }) }
+  await show(ctx, renewalScreen(ctx.reader, renewal, shown))
+}
+
+onPress(composer, 'slots.payTerm', PRIVATE, async (ctx, { id, term, credits }) => {
+  const body = { id, term, expectedCredits: credits }
+  try {
+    const renewed = await ctx.call(renewOnce, { body })
+    if (renewed === undefined) return showSlots(ctx)
+    const { balanceCredits } = await ctx.call(getWalletStatus)
+    const values = boughtValues(ctx.reader, { ...renewed, balanceCredits })
+    await ctx.answer(ctx.t('bot:slots.bought', values))
+    await showSubscriptions(ctx, `✅ ${ctx.t.html('bot:slots.bought', values)}`)
+  } catch (error) {
+    if (isTermsRefusal(error)) return showTerms(ctx, 'slots')
+    if (!(error instanceof AppError) || !REDRAWN.has(error.code)) throw error
+    await showRenewal(ctx, id, `⚠️ ${escapeHtml(sentenceOf(ctx.t, error))}`)
+  }
 })
 
 async function showSubscriptions(ctx: BotContext, notice?: string): Promise<void> {

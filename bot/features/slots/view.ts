@@ -2,10 +2,11 @@ import { packed } from '#src/actions/codec.ts'
 import { OFFERED_PERIODS, PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import type { Capacity, SlotQuote, Subscription } from '#src/billing/subscriptions/model.ts'
+import type { RenewalQuote } from '#src/billing/subscriptions/renew-once.ts'
 import { priceSlots, slotsEndAt } from '#src/billing/subscriptions/rules.ts'
 import { firstLabels } from '#src/i18n/first-labels.ts'
 import { formatDate, formatDuration, formatList, formatPercent } from '#src/i18n/format.ts'
-import { id, type Translate } from '#src/i18n/translate.ts'
+import { escapeHtml, id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { labelWithPrice } from '../../views/price-label.ts'
@@ -168,6 +169,40 @@ export function quoteScreen(
   ])
 }
 
+/** What one more term of a subscription costs, and its new end. */
+export function renewalScreen(
+  reader: Reader,
+  { subscription, term, quote }: RenewalQuote,
+  options: { readonly canSpend: boolean; readonly notice?: string },
+): View {
+  const { t } = reader
+  const { quantity, periods: count, totalCredits, shortfallCredits } = quote
+  const pay = act(
+    labelWithPrice(t, totalCredits, (price) => t('bot:button.buyFor', { price })),
+    packed('slots.payTerm', { id: subscription.id, term, credits: totalCredits }),
+    'primary',
+  )
+  const lines = [
+    options.notice,
+    `🎟️ <b>${escapeHtml(t('notices:button.renewOnce'))}</b>`,
+    subscriptionLine(reader, subscription),
+    t.html('bot:slots.term', {
+      slots: slots(t, quantity),
+      duration: periods(t, count, 'long'),
+      date: date(reader, quote.endsAt),
+    }),
+    priceLine(t, quote),
+    creditsLine(t, quote),
+    options.canSpend ? undefined : t.html('bot:slots.noSpend'),
+  ]
+  const first = !options.canSpend
+    ? act(t('bot:button.allowSpending'), packed('connect', { spend: true }))
+    : shortfallCredits > 0
+      ? act(t('bot:button.topUp'), packed('topup'), 'primary')
+      : pay
+  return screen(lines, [[first], [back(t('bot:button.slots'), packed('slots'))]])
+}
+
 /** Lines with the slots, their end and their price. */
 function quoteLines(reader: Reader, quote: SlotQuote): readonly string[] {
   const { t } = reader
@@ -297,7 +332,9 @@ export function subscriptionList(
   ]
   return screen(lines, [
     ...inRows(
-      subscriptions.slice(0, SWITCHES_MAX).map((subscription) => renewSwitch(t, subscription)),
+      subscriptions
+        .slice(0, SWITCHES_MAX)
+        .flatMap((subscription) => [renewSwitch(t, subscription), ...renewal(t, subscription)]),
       2,
     ),
     options.canSpend || subscriptions.length === 0
@@ -307,8 +344,14 @@ export function subscriptionList(
   ])
 }
 
-/** Maximum number of switches, in six rows; the others follow when some subscriptions have ended. */
+/** Maximum number of subscriptions with buttons; the others follow when some have ended. */
 const SWITCHES_MAX = 12
+
+/** A subscription that does not renew by itself can be renewed once. */
+function renewal(t: Translate, { id: number, autoRenew }: Subscription): readonly Button[] {
+  if (autoRenew) return []
+  return [act(t('bot:button.renewOnce', { number }), packed('slots.again', { id: number }))]
+}
 
 function renewSwitch(t: Translate, { id: number, autoRenew }: Subscription): Button {
   const data = packed('slots.renew', { id: number, on: !autoRenew })

@@ -3,7 +3,7 @@ import { richText } from './entities.js'
 import { keyboard } from './keyboard.js'
 import { known } from './store.js'
 
-/** @import { FileView, MessageView, ReplyView, MessageContext } from '../chat-page-types.ts' */
+/** @import { FileView, MessageView, PreviewView, ReplyView, MessageContext } from '../chat-page-types.ts' */
 
 /**
  * One message as Telegram shows it.
@@ -71,12 +71,14 @@ function content(message, context, isMine) {
     message.viaBot && h('div', { class: 'via' }, `via @${known.bot.username}`),
     message.reply && replyLine(message.reply, context),
     message.file && attachment(message.file),
+    message.preview?.isAbove && previewOf(message, message.preview),
     message.text !== '' &&
       h(
         'div',
         { class: 'text', dir: 'auto' },
         ...richText(message.text, message.entities, context),
       ),
+    message.preview && !message.preview.isAbove && previewOf(message, message.preview),
     h(
       'div',
       { class: 'meta' },
@@ -102,6 +104,26 @@ function replyLine(reply, context) {
     { type: 'button', class: 'reply-line', onclick: () => context.scrollTo(reply.id) },
     h('b', {}, h('bdi', {}, reply.name)),
     h('span', { dir: 'auto' }, reply.text),
+  )
+}
+
+/**
+ * The picture of a page, as Telegram fetched it; nothing if there is none.
+ *
+ * @param {MessageView} message
+ * @param {PreviewView} preview
+ */
+function previewOf({ chatId, id }, { url }) {
+  const address = `/chat/previews/${chatId}/${id}?${new URLSearchParams({ url })}`
+  return h(
+    'a',
+    { href: url, target: '_blank', rel: 'noopener', class: 'picture preview' },
+    h('img', {
+      src: address,
+      alt: 'Picture',
+      onerror: (/** @type {Event} */ { target }) =>
+        target instanceof Element && target.parentElement?.remove(),
+    }),
   )
 }
 

@@ -1,10 +1,12 @@
 import {
   type Arguments,
   flagArgument,
+  flagField,
   integerArgument,
   isObject,
   jsonArgument,
   textArgument,
+  textField,
 } from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 import { accessibleChat } from '../chat-store.ts'
@@ -12,7 +14,7 @@ import { detectEntities, storedEntities } from '../entities.ts'
 import { parseHtml } from '../html.ts'
 import { checkKeyboardFits, type Markup, readMarkup } from '../keyboard.ts'
 import type { MessageToAdd } from '../messages.ts'
-import type { Chat, ChatMessage, Entity, FormattedText, GroupChat, Wire } from '../model.ts'
+import type { Chat, ChatMessage, Entity, FormattedText, GroupChat, LinkPreview } from '../model.ts'
 import { badRequest } from '../refusal.ts'
 import { checkCaption, checkText, SOURCE_BYTES_MAX, storedText } from '../text.ts'
 
@@ -124,13 +126,32 @@ function withKnownPerson(backend: Backend, entity: Entity): readonly Entity[] {
   return [{ ...entity, user }]
 }
 
-/** `link_preview_options`, if any. */
-export function readLinkPreview(args: Arguments): Wire | undefined {
+/**
+ * `link_preview_options`, if any, with the fields that the Bot API knows.
+ *
+ * @throws BotApiRefusal 400 for fields of another type, and for a page that cannot be fetched
+ */
+export function readLinkPreview(args: Arguments): LinkPreview | undefined {
   const value = jsonArgument(args, 'link_preview_options', 'link preview options')
-  if (value !== undefined && !isObject(value)) {
-    throw badRequest('object expected as link preview options')
+  if (value === undefined || value === null) return undefined
+  if (!isObject(value)) throw badRequest('object expected as link preview options')
+  const url = textField(value, 'url')
+  if (url !== '' && !isPage(url)) throw badRequest('WEBPAGE_URL_INVALID')
+  const [smaller, larger] = ['prefer_small_media', 'prefer_large_media'].map((name) =>
+    flagField(value, name),
+  )
+  return {
+    ...(flagField(value, 'is_disabled') && { is_disabled: true }),
+    ...(url !== '' && { url }),
+    ...(smaller && { prefer_small_media: true }),
+    ...(larger && { prefer_large_media: true }),
+    ...(flagField(value, 'show_above_text') && { show_above_text: true }),
   }
-  return value
+}
+
+/** Whether a text is the address of a web page. */
+function isPage(url: string): boolean {
+  return ['http:', 'https:'].includes(URL.parse(url)?.protocol ?? '')
 }
 
 /** `reply_markup`, checked. */

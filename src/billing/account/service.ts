@@ -178,3 +178,16 @@ export function listWalletsWithNewEntries(
 ): Promise<Address[]> {
   return store.listWalletsWithNewEntries(db, known)
 }
+
+/**
+ * Refuses a price that a balance does not cover.
+ * @throws AppError payment_required `insufficient_credits`
+ */
+export function requireCredits(balanceCredits: number, totalCredits: number): void {
+  const shortfallCredits = totalCredits - balanceCredits
+  if (shortfallCredits <= 0) return
+  throw new AppError('payment_required', 'insufficient_credits', {
+    values: { count: shortfallCredits },
+    members: { shortfallCredits },
+  })
+}

@@ -14,11 +14,11 @@ import {
   firstReminderAt,
   lastRenewalTry,
   nextRenewal,
+  nextTerm,
   priceSlots,
   remainingSlots,
   slotsEndAt,
   subscriptionStepAt,
-  termEnd,
   termReference,
   trialSlots,
 } from './rules.ts'
@@ -165,29 +165,19 @@ async function renew(
   row: store.SubscriptionRow,
   now: Date,
 ): Promise<store.SubscriptionRow> {
-  const { totalCredits } = priceSlots(row.quantity, row.periods)
-  const term = row.term + 1
+  const next = nextTerm(row)
   const paid = await debit(tx, {
     wallet,
     type: 'subscription',
-    amountCredits: totalCredits,
-    reference: termReference(row.id, term),
+    amountCredits: next.totalCredits,
+    reference: termReference(row.id, next.term),
     at: now,
   })
   if (!paid.ok) {
     const failedRenewals = row.failedRenewals + 1
     return { ...row, status: 'grace', failedRenewals, lastRenewalError: 'insufficient_credits' }
   }
-  return {
-    ...row,
-    status: 'active',
-    term,
-    startsAt: row.endsAt,
-    endsAt: termEnd(row.endsAt, row.periods),
-    totalCredits,
-    failedRenewals: 0,
-    lastRenewalError: null,
-  }
+  return { ...row, ...next }
 }
 
 /** Describes a failed renewal after all subscriptions of the wallet are settled. */

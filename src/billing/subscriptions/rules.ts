@@ -61,7 +61,25 @@ export function termEnd(startsAt: Date, periods: number): Date {
   return new Date(startsAt.getTime() + periods * PERIOD_DAYS * DAY_MS)
 }
 
-/** Price of slots for a term that begins now, and what a balance lacks for it. */
+/** A subscription after its next term was paid: the term begins where the last paid one ends. */
+export function nextTerm(row: {
+  readonly term: number
+  readonly endsAt: Date
+  readonly quantity: number
+  readonly periods: number
+}) {
+  return {
+    status: 'active',
+    term: row.term + 1,
+    startsAt: row.endsAt,
+    endsAt: termEnd(row.endsAt, row.periods),
+    totalCredits: priceSlots(row.quantity, row.periods).totalCredits,
+    failedRenewals: 0,
+    lastRenewalError: null,
+  } as const
+}
+
+/** Price of slots for a term that begins at `now`, and what a balance lacks for it. */
 export function slotQuote(
   { quantity, periods }: Pick<SlotQuote, 'quantity' | 'periods'>,
   { balanceCredits, now }: { readonly balanceCredits: number; readonly now: Date },
@@ -154,16 +172,15 @@ export function pauseExtensionMs(
 }
 
 /**
- * Applies a pause of billing to a subscription. A term continues with the time that was left; a term that
- * had ended keeps its slots for another 72 hours.
+ * Applies a pause of billing to a subscription. A term continues with the time that was left, also if the term after
+ * it was paid before; a term that had ended keeps its slots for another 72 hours.
  */
-export function subscriptionAfterPause<Row extends SubscriptionState & { readonly startsAt: Date }>(
-  row: Row,
-  pause: BillingPause,
-): Row {
+export function subscriptionAfterPause<
+  Row extends SubscriptionState & { readonly startsAt: Date; readonly createdAt: Date },
+>(row: Row, pause: BillingPause): Row {
   const due = subscriptionStepAt(row)
   if (due === undefined) return row
-  const moved = pauseExtensionMs({ startsAt: row.startsAt, dueAt: due }, pause)
+  const moved = pauseExtensionMs({ startsAt: row.createdAt, dueAt: due }, pause)
   const startsAt = new Date(row.startsAt.getTime() + moved)
   const next = { ...row, startsAt, endsAt: new Date(row.endsAt.getTime() + moved) }
   if (moved === 0 || dueSubscriptionStep(next, pause.onAt) !== 'expire') return next

@@ -4,7 +4,13 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { PAGE_LIMIT_DEFAULT, readCursor, toPage } from '#src/kernel/pagination.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
-import { debit, requireAccepted, requireBilling, type Terms } from '../account/service.ts'
+import {
+  debit,
+  requireAccepted,
+  requireBilling,
+  requireCredits,
+  type Terms,
+} from '../account/service.ts'
 import * as accounts from '../account/store.ts'
 import { TRIAL_SLOTS } from '../price-list.ts'
 import { capacityOf, lockSlots, requireCapacity } from './capacity.ts'
@@ -228,15 +234,6 @@ export async function setAutoRenew(
     }
   })
   return listSubscriptions(deps, caller, {})
-}
-
-function requireCredits(balanceCredits: number, totalCredits: number): void {
-  const shortfallCredits = totalCredits - balanceCredits
-  if (shortfallCredits <= 0) return
-  throw new AppError('payment_required', 'insufficient_credits', {
-    values: { count: shortfallCredits },
-    members: { shortfallCredits },
-  })
 }
 
 /** Converts a stored subscription to one as callers see it. */

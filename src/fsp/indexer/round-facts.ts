@@ -32,8 +32,12 @@ export interface RoundFacts extends RoundIndexer {
     readonly observations: readonly ProviderObservation[]
     readonly isWhole: boolean
   }>
-  /** The newest rounds of a provider, newest first; of those that had begun at `until`, if given. */
-  newest(provider: Address, limit: number, until?: Date): Promise<readonly ProviderObservation[]>
+  /** The newest rounds of a provider, newest first; up to a round, or of those that had begun at a time, if given. */
+  newest(
+    provider: Address,
+    limit: number,
+    until?: Date | number,
+  ): Promise<readonly ProviderObservation[]>
   /** Verdicts of every provider in the stored rounds among the newest `range` ids, newest first, without values. */
   verdictsOfAll(range: number): Promise<ReadonlyMap<Address, readonly RoundVerdicts[]>>
   /** A provider's published rewards of the newest reward epochs that have any, newest first. */

@@ -134,13 +134,13 @@ export async function listFirstRounds(
 
 /**
  * The newest rounds, newest first, with these providers' records: of those that were complete at the block `upTo`, or
- * that had begun at `until`, if given.
+ * that had begun at the time, or up to the round `until`, if given.
  */
 export async function listNewestRounds(
   db: Db,
   voters: readonly Address[],
   limit: number,
-  { upTo, until }: { readonly upTo?: number; readonly until?: Date | undefined } = {},
+  { upTo, until }: { readonly upTo?: number; readonly until?: Date | number | undefined } = {},
 ): Promise<RoundWithProviders[]> {
   const { blockNumber, startsAt } = fspRounds
   return db
@@ -149,7 +149,11 @@ export async function listNewestRounds(
     .where(
       and(
         upTo === undefined ? undefined : sql`${blockNumber} <= ${upTo}`,
-        until && lte(startsAt, until),
+        until === undefined
+          ? undefined
+          : typeof until === 'number'
+            ? lte(fspRounds.round, until)
+            : lte(startsAt, until),
       ),
     )
     .orderBy(desc(fspRounds.round))
