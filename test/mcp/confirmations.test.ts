@@ -68,7 +68,7 @@ async function alertIds(): Promise<number[]> {
 describe('a confirmation', () => {
   test('of a deletion deletes what its preview counted, once, and repeats its answer', async () => {
     await addAlerts(4)
-    const input = { type: 'wallet-balance', body: { all: true } }
+    const input = { body: { type: 'wallet-balance', all: true } }
     const asked = (await call(client, 'deleteAlerts', input)).body
     const later = await addAlerts(1)
     const confirmed = { ...input, confirmation: asked['confirmation'] }
@@ -81,7 +81,7 @@ describe('a confirmation', () => {
   test('of a deletion deletes nothing if more alerts match than its preview counted', async () => {
     const recovered = await addAlerts(2, 'recovered')
     const firing = await addAlerts(1)
-    const input = { state: 'recovered', body: { all: true } }
+    const input = { body: { state: 'recovered', all: true } }
     const asked = (await call(client, 'deleteAlerts', input)).body
     await service.sql`update alerts set state = 'recovered' where id = ${recovered[0] ?? 0} or id = ${firing[0] ?? 0}`
     await service.sql`update alerts set id = ${(recovered[0] ?? 0) - 1} where id = ${firing[0] ?? 0}`
@@ -221,7 +221,7 @@ describe('a preview', () => {
   test('is refused for the reasons for which the call would be refused', async () => {
     const carol = await agents.connect((await signIn(service, 'carol')).token)
     const refused = [
-      [client, 'deleteAlerts', { type: 'wallet-balance' }, 'validation_failed'],
+      [client, 'deleteAlerts', { body: { type: 'wallet-balance' } }, 'validation_failed'],
       [client, 'createSubscription', { body: { quantity: 20, periods: 1 } }, 'slot_limit_reached'],
       [
         client,

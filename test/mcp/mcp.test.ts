@@ -124,7 +124,7 @@ describe('a client', () => {
     const [anybody, reading, all] = await Promise.all(
       [undefined, reader.token, alice.token].map(async (token) => namesOf(await connect(token))),
     )
-    expect(anybody).toEqual(['getPricing', 'getStats'])
+    expect(anybody).toEqual(['getPricing', 'getWatchType', 'getStats'])
     expect(reading).toContain('listAlerts')
     expect(reading).not.toContain('createWatch')
     expect(all).toContain('createSubscription')

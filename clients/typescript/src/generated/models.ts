@@ -3550,6 +3550,62 @@ export type WatchRequest =
   | RewardSigningWatchRequest
   | ProviderFspWatchRequest;
 
+export interface WatchTypeView {
+  /** Signals of the type. */
+  signals: {
+    /** Default of `enabled` in a new watch. */
+    defaultEnabled: boolean;
+    /** Description in one sentence. */
+    description: string;
+    /** Events of the signal. */
+    events: {
+      /** Events that raise an alert. */
+      alerts: string[];
+      /** Event of the recovery; absent without one. */
+      recovery?: string;
+    };
+    /** Group of the signal; null without one. */
+    group:
+      | "alerts"
+      | "ftso"
+      | "fdc"
+      | "offences"
+      | "transactions"
+      | "fast-updates"
+      | "registration";
+    /** Explanation. */
+    help: {
+      /** What the signal checks. */
+      checked: string;
+    };
+    /** Number that identifies the object. */
+    id: string;
+    /** Label of the value. */
+    label: string;
+    /** Parameters of the signal with their defaults and limits. */
+    parameters: {
+      /** Default value. */
+      default: number | boolean;
+      /** Explanation. */
+      help: string;
+      /** Name of the channel. */
+      key: string;
+      /** Label of the value. */
+      label: string;
+      /** Largest value. */
+      max?: number;
+      /** Smallest value. */
+      min?: number;
+      /** Smallest difference between two values. */
+      step?: number;
+      /** Type of the watch. */
+      type: "integer" | "number" | "boolean";
+    }[];
+  }[];
+  /** Type of the watch. */
+  type: string;
+}
+
 export type WebhookEvent =
   | ChainOutageEvent
   | BalanceChangeEvent
