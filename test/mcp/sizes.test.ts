@@ -76,6 +76,9 @@ async function addAlerts(): Promise<void> {
   await service.sql`insert into alerts ${service.sql(rows)}`
 }
 
+/** Tokens, secrets, and links with a code for one person. */
+const RIGHTS = /whsec_|fwd_\w{12}|\/(a|confirm|connect|unsubscribe)\/\w|[?&]start(group)?=/
+
 /** The watch of an example that names one. */
 const WATCH_ID: Readonly<Record<string, object>> = { previewMessage: { watchId: 1 } }
 
@@ -97,7 +100,7 @@ describe('the answer of a tool', () => {
     expect(lengthOf(body)).toBeLessThan(ANSWER_LENGTH_MAX)
   })
 
-  test('is short for what the tool requires, nothing more', async () => {
+  test('is short for what the tool requires, and has no right or secret that nobody agreed to', async () => {
     const unread = []
     const examples = examplesAt(service.app.publicUrl)
     for (const { name, inputSchema, annotations } of (await client.listTools()).tools) {
@@ -107,6 +110,7 @@ describe('the answer of a tool', () => {
       const id = has('id') && { id: 1 }
       const answer = await call(client, name, { ...PARAMETERS[name], ...id, ...body })
       expect([name, lengthOf(answer.body) < ANSWER_LENGTH_MAX]).toEqual([name, true])
+      expect(JSON.stringify(answer.body), name).not.toMatch(RIGHTS)
       if (annotations?.readOnlyHint === true && answer.isError) unread.push(name)
     }
     // Here is no chain, and no top-up.
