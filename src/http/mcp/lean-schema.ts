@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { ID_MAX, JsonObject } from '#src/kernel/units.ts'
 
 /** Keywords that tell a model little beside the type and the description. */
-const LEFT_OUT = ['examples', 'propertyNames', 'x-minimum', 'x-maximum']
+const LEFT_OUT = ['examples', 'not', 'propertyNames']
 /** Longest list of values that a schema names. Models meet longer ones, the names of events, in `getWatchType`. */
 const VALUES_MAX = 20
 
