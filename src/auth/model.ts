@@ -10,7 +10,7 @@
 import { z } from 'zod'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { Label } from '#src/kernel/label.ts'
+import { Label, oneLine } from '#src/kernel/label.ts'
 import { NoNextCursor } from '#src/kernel/pagination.ts'
 import { Address, Id, Instant } from '#src/kernel/units.ts'
 
@@ -81,7 +81,7 @@ export const TokenRequest = z
       .min(1)
       .max(MESSAGE_LENGTH_MAX)
       .describe('operations:field.challengeMessage'),
-    signature: z.string().min(1).max(SIGNATURE_LENGTH_MAX).describe('operations:field.signature'),
+    signature: oneLine(SIGNATURE_LENGTH_MAX).describe('operations:field.signature'),
   })
   .meta({ id: 'TokenRequest' })
 export type TokenRequest = z.output<typeof TokenRequest>

@@ -30,3 +30,16 @@ export const Label = z
   // A schema counts code points. A name of 40 graphemes can have more, and no schema can say so.
   .meta({ minLength: 1, maxLength: LABEL_LENGTH_MAX, pattern: `^[^${UNWANTED}]*$` })
 export type Label = z.output<typeof Label>
+
+const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f'
+const HAS_CONTROLS = new RegExp(`[${CONTROLS}]`)
+
+/** A text of one line that programs send: 1 to `max` UTF-16 units, no control characters. */
+export function oneLine(max: number) {
+  return z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((text) => !HAS_CONTROLS.test(text), { params: { code: 'control_characters' } })
+    .meta({ pattern: `^[^${CONTROLS}]*$` })
+}

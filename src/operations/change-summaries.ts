@@ -13,7 +13,12 @@ import { id as bare, translator, typed } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import * as destinations from '#src/recipients/destinations.ts'
-import type { ChannelSetup, RecipientChanges, TelegramLinkRequest } from '#src/recipients/model.ts'
+import type {
+  ChannelSetup,
+  NewRecipient,
+  RecipientChanges,
+  TelegramLinkRequest,
+} from '#src/recipients/model.ts'
 import { linkScopes } from '#src/recipients/rules.ts'
 import { findRecipient } from '#src/recipients/service.ts'
 import { getSettings, type NewSettings } from '#src/recipients/settings.ts'
@@ -31,6 +36,22 @@ export async function summarizeWatchChange({
   const { label } = await getWatch(app, caller, id)
   const values = { id: bare(id), label: typed(label), changes: changesOf(body) }
   return translator(locale)('operations:does.updateWatch', values)
+}
+
+/** What a new recipient gets. Whether one without `default` becomes a default is decided when it is created. */
+export async function summarizeNewRecipient({
+  locale,
+  body,
+}: Summarized & { readonly body: NewRecipient }): Promise<string> {
+  const { name, channel, ...changes } = body
+  const t = translator(locale)
+  const created = t('operations:does.createRecipient', {
+    name: typed(name),
+    channel: t(`bot:channel.${channel}`),
+    changes: changesOf(changes),
+  })
+  const gets = body.default === true ? 'default' : 'ifFirst'
+  return [created, t(`operations:does.createRecipient.${gets}`)].join('\n')
 }
 
 export async function summarizeRecipientChange({

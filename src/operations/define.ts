@@ -224,6 +224,8 @@ export interface RoutedOperation<
    * computed once for each object.
    */
   readonly isConstant?: boolean
+  /** Returns what agents get of an output that is long for a model. Their description says what is left out. */
+  forAgents?(output: Output): Output
   /** Returns a strong ETag, computed only from the output. */
   etag?(output: Output): string
   /** Returns the `Location` of a created resource. */

@@ -42,17 +42,18 @@ const Resource = z
   })
   .meta({ id: 'MeteredResource' })
 
+/** A parameter of a signal, without its texts. */
+export const ParameterFields = {
+  key: z.string(),
+  type: z.enum(['integer', 'number', 'boolean']),
+  default: z.union([z.number(), z.boolean()]),
+  min: z.number().optional(),
+  max: z.number().optional(),
+  step: z.number().optional(),
+}
+
 const ParameterDefinition = z
-  .object({
-    key: z.string(),
-    type: z.enum(['integer', 'number', 'boolean']),
-    label: Text,
-    default: z.union([z.number(), z.boolean()]),
-    min: z.number().optional(),
-    max: z.number().optional(),
-    step: z.number().optional(),
-    help: Text,
-  })
+  .object({ ...ParameterFields, label: Text, help: Text })
   .meta({ id: 'ParameterDefinition' })
 
 const SignalEntry = z
@@ -96,6 +97,11 @@ export const PricingDocument = z
   })
   .meta({ id: 'PricingDocument' })
 export type PricingDocument = z.output<typeof PricingDocument>
+
+/** The document without its catalogue of signals, which is most of it. */
+export function withoutCatalogue(document: PricingDocument): PricingDocument {
+  return { ...document, watchdog: { ...document.watchdog, signalDefinitions: {} } }
+}
 
 /**
  * Prices, capacity and the signal catalogue, from the payment options, the price list and the
@@ -159,8 +165,8 @@ export async function pricingDocument(
   }
 }
 
-/** Watch types in the document; watches on credits are left out if billing is off. */
-function shownTypes({ enabled }: App['billing']) {
+/** Watch types that are offered; watches on credits are left out if billing is off. */
+export function shownTypes({ enabled }: App['billing']) {
   return WATCH_TYPES.filter(({ reads }) => reads === 'chain' || enabled)
 }
 

@@ -13,7 +13,11 @@ import {
 } from '#src/recipients/model.ts'
 import * as recipients from '#src/recipients/service.ts'
 import * as links from '#src/recipients/telegram-link.ts'
-import { summarizeRecipientChange, summarizeTelegramLink } from './change-summaries.ts'
+import {
+  summarizeNewRecipient,
+  summarizeRecipientChange,
+  summarizeTelegramLink,
+} from './change-summaries.ts'
 import { type AnyOperation, type App, defineOperation } from './define.ts'
 import { summarizeRecipientDeletion } from './summaries.ts'
 
@@ -50,6 +54,9 @@ export const createRecipient = defineOperation({
   body: NewRecipient,
   output: Recipient,
   location: ({ id }) => `/recipients/${id}`,
+  summarize: (input) => summarizeNewRecipient(input),
+  // A default recipient gets the alerts of watches that exist.
+  onlyAdds: (body) => body.default === false,
   handle: ({ app, caller, body }) => recipients.createRecipient(app, caller, body),
 })
 

@@ -71,9 +71,14 @@ const WebhookUrl = z
   .max(URL_LENGTH_MAX)
   .meta({ format: 'uri', examples: ['https://example.org/hook'] })
 
+/** The longest name has half as many. */
+const ZONE_LENGTH_MAX = 64
+
 /** An IANA time zone name that this machine knows. A former name is replaced by the current one. */
 export const TimeZone = z
   .string()
+  .min(1)
+  .max(ZONE_LENGTH_MAX)
   .refine((name) => isTimeZone(name), { params: { code: 'timezone' } })
   .overwrite(modernZone)
   .meta({ description: 'operations:field.timeZone', examples: ['Europe/Berlin'] })

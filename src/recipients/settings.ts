@@ -5,7 +5,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import type { Address } from '#src/kernel/units.ts'
+import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { TimeZone } from './model.ts'
 import * as store from './settings-store.ts'
 import { updateOwnChannels } from './store.ts'
@@ -60,7 +60,7 @@ const StoredSettings = z.strictObject(fields)
 export const Settings = z
   .strictObject({
     ...fields,
-    version: z.int().meta({ description: 'operations:field.countsChanges' }),
+    version: z.int().min(0).max(ID_MAX).meta({ description: 'operations:field.countsChanges' }),
   })
   .meta({ id: 'Settings' })
 export type Settings = z.output<typeof Settings>

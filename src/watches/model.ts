@@ -30,7 +30,7 @@ const ParameterValue = z.union([z.number(), z.boolean()])
 /** Choices for one signal of a watch; omitted choices have their defaults. */
 export const SignalChoice = z
   .strictObject({
-    id: z.string(),
+    id: z.string().max(64),
     enabled: z.boolean().optional(),
     recovery: z.strictObject({ enabled: z.boolean() }).optional(),
     parameters: z.record(z.string(), ParameterValue).optional(),

@@ -167,7 +167,7 @@ async function sendEveryExample(documented: DocumentedWorld): Promise<void> {
   const story = async (...ids: readonly string[]) => {
     for (const id of ids) await send(id)
   }
-  await story('getPricing', 'getStats', 'getOpenApi', 'createChallenge')
+  await story('getPricing', 'getWatchType', 'getStats', 'getOpenApi', 'createChallenge')
   const wallet = bob.person.account.address
   const asked = await bob.request('POST', '/auth/challenge', { wallet, scopes: ['write'] })
   const { message } = asked.body

@@ -68,7 +68,7 @@ async function alertIds(): Promise<number[]> {
 describe('a confirmation', () => {
   test('of a deletion deletes what its preview counted, once, and repeats its answer', async () => {
     await addAlerts(4)
-    const input = { type: 'wallet-balance', body: { all: true } }
+    const input = { body: { type: 'wallet-balance', all: true } }
     const asked = (await call(client, 'deleteAlerts', input)).body
     const later = await addAlerts(1)
     const confirmed = { ...input, confirmation: asked['confirmation'] }
@@ -81,7 +81,7 @@ describe('a confirmation', () => {
   test('of a deletion deletes nothing if more alerts match than its preview counted', async () => {
     const recovered = await addAlerts(2, 'recovered')
     const firing = await addAlerts(1)
-    const input = { state: 'recovered', body: { all: true } }
+    const input = { body: { state: 'recovered', all: true } }
     const asked = (await call(client, 'deleteAlerts', input)).body
     await service.sql`update alerts set state = 'recovered' where id = ${recovered[0] ?? 0} or id = ${firing[0] ?? 0}`
     await service.sql`update alerts set id = ${(recovered[0] ?? 0) - 1} where id = ${firing[0] ?? 0}`
@@ -141,7 +141,12 @@ describe('a confirmation', () => {
 describe('what overwrites, silences, accepts or hands out rights', () => {
   test('changes nothing before its confirmation, which says what it does', async () => {
     const { body: hook } = await call(client, 'createRecipient', {
-      body: { channel: 'webhook', name: 'Pager', url: 'https://hooks.example.org/pager' },
+      body: {
+        channel: 'webhook',
+        name: 'Pager',
+        url: 'https://hooks.example.org/pager',
+        default: false,
+      },
     })
     const [alertId] = await addAlerts(1)
     const settings = (await call(client, 'getSettings')).body
@@ -183,6 +188,28 @@ describe('what overwrites, silences, accepts or hands out rights', () => {
     expect(acknowledged[0].acknowledgedAt).not.toBeNull()
   })
 
+  test.each([
+    ['that is a default', { default: true }, /^It gets the alerts of every watch .*\.$/],
+    ['that may become one', {}, /^It gets the alerts of every watch .* if nobody else gets them/],
+  ])('includes a new recipient %s', async (what, chosen, gets) => {
+    const url = 'https://evil.example/x'
+    const input = { body: { channel: 'webhook', name: what, url, ...chosen } }
+    const countOf = async () => (await service.sql`select from recipients`).length
+    const before = await countOf()
+    const asked = (await call(client, 'createRecipient', input)).body
+    const [created, consequence] = String(asked['summary']).split('\n')
+    expect(created).toMatch(/^Create recipient “.*” \(webhook\): .*evil\.example\/x/)
+    expect(consequence).toMatch(gets)
+    expect(await countOf()).toBe(before)
+    const made = await confirm(client, 'createRecipient', input)
+    expect(made.body).toMatchObject({ name: what, secret: expect.not.stringContaining('whsec_') })
+    expect((await call(client, 'createRecipient', made.confirmed)).body).toEqual(made.body)
+    expect(await countOf()).toBe(before + 1)
+    const none = { body: { ...input.body, default: null } }
+    expect((await call(client, 'createRecipient', none)).body['code']).toBe('validation_failed')
+    await confirm(client, 'deleteRecipient', { id: made.body['id'] })
+  })
+
   test('includes the free trial', async () => {
     const bob = await signIn(service, 'bob')
     const { currentVersion } = (await bob.request('GET', '/account/terms')).body
@@ -197,11 +224,21 @@ describe('what overwrites, silences, accepts or hands out rights', () => {
 
 test('the secret of a webhook is in no answer of a tool, also not in a repeat of one', async () => {
   const made = await call(client, 'createRecipient', {
-    body: { channel: 'webhook', name: 'Other', url: 'https://hooks.example.org/other' },
+    body: {
+      channel: 'webhook',
+      name: 'Other',
+      url: 'https://hooks.example.org/other',
+      default: false,
+    },
     idempotencyKey: 7,
   })
   const again = await call(client, 'createRecipient', {
-    body: { channel: 'webhook', name: 'Other', url: 'https://hooks.example.org/other' },
+    body: {
+      channel: 'webhook',
+      name: 'Other',
+      url: 'https://hooks.example.org/other',
+      default: false,
+    },
     idempotencyKey: '7',
   })
   expect(again.body).toEqual(made.body)
@@ -221,7 +258,7 @@ describe('a preview', () => {
   test('is refused for the reasons for which the call would be refused', async () => {
     const carol = await agents.connect((await signIn(service, 'carol')).token)
     const refused = [
-      [client, 'deleteAlerts', { type: 'wallet-balance' }, 'validation_failed'],
+      [client, 'deleteAlerts', { body: { type: 'wallet-balance' } }, 'validation_failed'],
       [client, 'createSubscription', { body: { quantity: 20, periods: 1 } }, 'slot_limit_reached'],
       [
         client,
@@ -256,7 +293,12 @@ describe('a preview', () => {
 })
 
 test('an idempotency key that is no text is converted or refused, never left out', async () => {
-  const body = { channel: 'webhook', name: 'Keyed', url: 'https://hooks.example.org/keyed' }
+  const body = {
+    channel: 'webhook',
+    name: 'Keyed',
+    url: 'https://hooks.example.org/k',
+    default: false,
+  }
   const made = await call(client, 'createRecipient', { body, idempotencyKey: 123 })
   const again = await call(client, 'createRecipient', { body, idempotencyKey: 123 })
   expect(again.body['id']).toBe(made.body['id'])

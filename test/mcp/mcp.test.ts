@@ -82,13 +82,7 @@ describe('the tools', () => {
     expect(hints['previewMessage']).toMatchObject({ readOnlyHint: true })
     expect(hints['createWatch']).toMatchObject({ readOnlyHint: false, idempotentHint: false })
     expect(hints['deleteWatch']).toMatchObject({ destructiveHint: true, idempotentHint: true })
-    const harmless = [
-      'createRecipient',
-      'createWatch',
-      'confirmTopup',
-      'testChannel',
-      'testRecipient',
-    ]
+    const harmless = ['createWatch', 'confirmTopup', 'testChannel', 'testRecipient']
     const writing = toolsFor(caller, 'en').filter(({ annotations }) => !annotations?.readOnlyHint)
     for (const { name, annotations } of writing) {
       expect([name, annotations?.destructiveHint]).toEqual([name, !harmless.includes(name)])
@@ -124,7 +118,7 @@ describe('a client', () => {
     const [anybody, reading, all] = await Promise.all(
       [undefined, reader.token, alice.token].map(async (token) => namesOf(await connect(token))),
     )
-    expect(anybody).toEqual(['getPricing', 'getStats'])
+    expect(anybody).toEqual(['getPricing', 'getWatchType', 'getStats'])
     expect(reading).toContain('listAlerts')
     expect(reading).not.toContain('createWatch')
     expect(all).toContain('createSubscription')
@@ -288,7 +282,12 @@ describe('the summary of a call', () => {
       /^Delete watch \d+ “.?Alpha provider.?”\. It stops watching, and its slot becomes free\.$/,
     )
     const { body: hook } = await call(client, 'createRecipient', {
-      body: { channel: 'webhook', name: 'Pager', url: 'https://hooks.example.org/a' },
+      body: {
+        channel: 'webhook',
+        name: 'Pager',
+        url: 'https://hooks.example.org/a',
+        default: false,
+      },
     })
     expect(await textOf('deleteRecipient', { id: hook['id'] })).toMatch(
       /^Delete recipient \d+ “.?Pager.?” \(webhook\)/,

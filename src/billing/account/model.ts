@@ -3,6 +3,7 @@
  * The first write for the wallet creates the row. A balance is never negative.
  */
 import { z } from 'zod'
+import { oneLine } from '#src/kernel/label.ts'
 import { pageQueryFields, pageSchema } from '#src/kernel/pagination.ts'
 import { Address, Instant } from '#src/kernel/units.ts'
 import { Capacity } from '../subscriptions/model.ts'
@@ -20,7 +21,7 @@ export const TermsAcceptance = z
 export type TermsAcceptance = z.output<typeof TermsAcceptance>
 
 /** Body of `POST /account/terms`. */
-export const AcceptTerms = z.strictObject({ version: z.string().min(1).max(100) }).meta({
+export const AcceptTerms = z.strictObject({ version: oneLine(100) }).meta({
   id: 'AcceptTerms',
 })
 export type AcceptTerms = z.output<typeof AcceptTerms>

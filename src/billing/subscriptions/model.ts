@@ -45,6 +45,9 @@ export const SlotQuote = z
   .meta({ id: 'SlotQuote' })
 export type SlotQuote = z.output<typeof SlotQuote>
 
+/** More than any purchase costs at any price. */
+const EXPECTED_CREDITS_MAX = 1_000_000_000_000
+
 /** Body of `POST /subscriptions`. */
 export const NewSubscription = z
   .strictObject({
@@ -52,6 +55,7 @@ export const NewSubscription = z
     periods: z.int().min(1).max(PERIODS_MAX).meta({ description: 'operations:field.periods' }),
     autoRenew: z.boolean().default(false).meta({ description: 'operations:field.autoRenew' }),
     expectedCredits: Credits.min(0)
+      .max(EXPECTED_CREDITS_MAX)
       .optional()
       .meta({ description: 'operations:field.expectedCredits' }),
   })

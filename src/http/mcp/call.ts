@@ -9,7 +9,7 @@ import { encodeOutput } from '#src/operations/idempotency.ts'
 import { invoke, previewCall, type RawInput } from '#src/operations/invoke.ts'
 import { reportProblem } from '../problems.ts'
 import { makeConfirmation, readConfirmation } from './confirmation.ts'
-import { needsConfirmation, type ToolEntry, takesKey } from './tools.ts'
+import { needsConfirmation, pageOf, type ToolEntry, takesKey } from './tools.ts'
 
 /** Caller of a tool, and the HTTP request. */
 export interface ToolCaller {
@@ -20,6 +20,11 @@ export interface ToolCaller {
   readonly isCounted: boolean
   readonly limits: Pick<RawInput, 'limitKey' | 'reportCount'>
 }
+
+type Reader = Pick<ToolCaller, 'caller' | 'locale'>
+
+/** Number of characters of a page that is read without a `limit`. */
+const RESULT_LENGTH_MAX = 20_000
 
 type Arguments = Readonly<Record<string, unknown>>
 
@@ -91,13 +96,16 @@ async function answerOf(
   const key = keyOf(args)
   const raw = {
     params: textsOf(pick(input, tool.params)),
-    query: textsOf(pick(input, tool.query)),
+    query: textsOf(pick({ ...pageOf(tool), ...input }, tool.query)),
     body: input['body'],
     locale,
     ...limits,
   }
   if (caller === undefined || !needsConfirmation(operation, raw.body)) {
-    return await run(app, tool, { caller, locale }, { ...raw, ...key })
+    const answer = await run(app, tool, { caller, locale }, { ...raw, ...key })
+    return Object.hasOwn(input, 'limit')
+      ? answer
+      : await fitted(app, tool, { caller, locale }, raw, answer)
   }
   const call = { wallet: caller.wallet, tool: operation.id, input }
   const confirmed =
@@ -117,14 +125,37 @@ async function answerOf(
   }
 }
 
+/**
+ * A page that is short enough for a model: with fewer rows if those of the first answer are long. An answer without a
+ * `limit` is returned as it is.
+ */
+async function fitted(
+  app: App,
+  tool: ToolEntry,
+  reader: Reader,
+  { limitKey: _counted, ...raw }: RawInput,
+  answer: unknown,
+): Promise<unknown> {
+  let page = answer
+  for (let { limit } = pageOf(tool); limit !== undefined && limit > 1; ) {
+    const { length } = JSON.stringify(page)
+    if (length <= RESULT_LENGTH_MAX) break
+    limit = Math.max(1, Math.min(limit - 1, Math.floor((limit * RESULT_LENGTH_MAX) / length)))
+    const query = { ...Object(raw.query), limit: String(limit) }
+    page = await run(app, tool, reader, { ...raw, query })
+  }
+  return page
+}
+
 async function run(
   app: App,
   { operation }: ToolEntry,
-  { caller, locale }: Pick<ToolCaller, 'caller' | 'locale'>,
+  { caller, locale }: Reader,
   raw: RawInput,
 ): Promise<unknown> {
   const { status, output } = await invoke(app, operation, caller, raw)
-  return withoutSecret(encodeOutput(operation, output), locale) ?? { status }
+  const read = operation.forAgents?.(output) ?? output
+  return withoutSecret(encodeOutput(operation, read), locale) ?? { status }
 }
 
 /** Replaces a signing secret by the place where a person finds it: no model may read it. */

@@ -1,7 +1,7 @@
 /** Operations as tools of the Model Context Protocol. */
 import type { Tool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { checkedKey, type Translate, translator } from '#src/i18n/translate.ts'
+import { id as bare, checkedKey, type Translate, translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { bySimilarity } from '#src/kernel/similar.ts'
@@ -9,6 +9,7 @@ import { JsonObject } from '#src/kernel/units.ts'
 import type { AnyOperation } from '#src/operations/define.ts'
 import { REGISTRY } from '#src/operations/index.ts'
 import { inlineSchema } from '#src/operations/openapi-schema.ts'
+import { leanSchema } from './lean-schema.ts'
 
 /**
  * Operations that are not offered as tools. Sign-in needs the wallet, and no model may read its token. A CSV
@@ -27,15 +28,24 @@ const NO_TOOLS: readonly string[] = [
 export interface ToolEntry {
   readonly operation: AnyOperation
   readonly params: readonly string[]
+  /** Names in the query that are not also in the body. */
   readonly query: readonly string[]
 }
 
 const TOOLS: ReadonlyMap<string, ToolEntry> = new Map(
   REGISTRY.filter(({ id }) => !NO_TOOLS.includes(id)).map((operation) => [
     operation.id,
-    { operation, params: namesOf(operation.params), query: namesOf(operation.query) },
+    { operation, params: namesOf(operation.params), query: queryNamesOf(operation) },
   ]),
 )
+
+/** Number of rows of a list for an agent that names no other. */
+const AGENTS_ROWS = 10
+
+/** The `limit` of a call that names none; empty for tools without pages. */
+export function pageOf({ query }: Pick<ToolEntry, 'query'>): { readonly limit?: number } {
+  return query.includes('limit') ? { limit: AGENTS_ROWS } : {}
+}
 
 /** What is read of the JSON Schema of parameters or of a body. */
 const ObjectSchema = z
@@ -59,30 +69,41 @@ export function closestTool(name: string): string {
 /** Part of an unknown name that is looked at. */
 const NAME_LENGTH_MAX = 100
 
-const DESCRIBED = new Map<Locale, ReadonlyMap<string, Tool>>()
+/** A described tool; `brief` names the tool that has the same body, for callers who have that tool, too. */
+interface Described {
+  readonly tool: Tool
+  readonly scopes: readonly string[]
+  readonly brief: { readonly tool: Tool; readonly other: string } | undefined
+}
+
+const DESCRIBED = new Map<Locale, ReadonlyMap<string, Described>>()
 
 /** The tools that a caller's scopes allow, in the order of the registry. */
 export function toolsFor(caller: Caller | undefined, locale: Locale): readonly Tool[] {
-  const scopes: readonly string[] = ['none', ...(caller?.scopes ?? [])]
+  const held: readonly string[] = ['none', ...(caller?.scopes ?? [])]
   const described = DESCRIBED.get(locale) ?? describeAll(locale)
   DESCRIBED.set(locale, described)
-  return [...TOOLS].flatMap(
-    ([
-      name,
-      {
-        operation: { scope, otherScope },
-      },
-    ]) => {
-      const tool = described.get(name)
-      const isAllowed = scopes.includes(scope) || scopes.includes(otherScope?.scope ?? scope)
-      return isAllowed && tool !== undefined ? [tool] : []
-    },
+  const allowed = new Map(
+    [...described].filter(([_name, { scopes }]) => scopes.some((scope) => held.includes(scope))),
+  )
+  return [...allowed.values()].map(({ tool, brief }) =>
+    brief !== undefined && allowed.has(brief.other) ? brief.tool : tool,
   )
 }
 
-function describeAll(locale: Locale): ReadonlyMap<string, Tool> {
+function describeAll(locale: Locale): ReadonlyMap<string, Described> {
   const t = translator(locale)
-  return new Map([...TOOLS].map(([name, entry]) => [name, describeTool(t, entry)]))
+  const entries = [...TOOLS]
+  return new Map(
+    entries.map(([name, entry], index) => {
+      const { body, scope, otherScope } = entry.operation
+      const before = entries.slice(0, index).find(([, other]) => other.operation.body === body)
+      const other = body === undefined ? undefined : before?.[0]
+      const scopes = otherScope === undefined ? [scope] : [scope, otherScope.scope]
+      const brief = other === undefined ? undefined : { tool: describeTool(t, entry, other), other }
+      return [name, { tool: describeTool(t, entry), scopes, brief }]
+    }),
+  )
 }
 
 /** Whether this call of a tool is confirmed first. A call with an invalid body is refused in any case. */
@@ -100,41 +121,53 @@ export function takesKey({ idempotent, summarize, onlyAdds }: AnyOperation): boo
   return idempotent === true && (summarize === undefined || onlyAdds !== undefined)
 }
 
-function describeTool(t: Translate, { operation }: ToolEntry): Tool {
+/** @param sameBody name of a tool whose body is described already */
+function describeTool(t: Translate, entry: ToolEntry, sameBody?: string): Tool {
+  const { operation, query: queryNames } = entry
   const { id, scope, method, params, query, body, bodyOptional } = operation
-  const inPath = params && ObjectSchema.parse(inlineSchema(t, params, ['path', id]))
-  const inQuery = query && ObjectSchema.parse(inlineSchema(t, query, ['query', id]))
-  const bodySchema = body && ObjectSchema.parse(inlineSchema(t, body))
+  const read = (schema: z.ZodType, path?: readonly string[]) =>
+    ObjectSchema.parse(inlineSchema(t, schema, path))
+  const inPath = params && read(params, ['path', id])
+  const inQuery = query && read(query, ['query', id])
+  const bodySchema = body && read(body)
   const hasBody = bodySchema !== undefined && !isEmptyObject(bodySchema)
   const asks = operation.summarize !== undefined
   const text = (description: string) => ({ type: 'string', description })
   const title = t(checkedKey(`operations:${id}.summary`))
   const description = t(checkedKey(`operations:${id}.description`))
-  const notes = asks ? [t('operations:mcp.asksFirst')] : []
+  const isShortened = operation.forAgents !== undefined
+  const notes = [
+    ...(isShortened ? [t(checkedKey(`operations:${id}.forAgents`))] : []),
+    ...(asks ? [t('operations:mcp.asksFirst')] : []),
+  ]
   return {
     name: id,
     title,
-    description: [title, description, ...notes].join('\n\n'),
+    description: [description, ...notes].join('\n\n'),
     inputSchema: {
       type: 'object',
-      properties: {
-        ...inPath?.properties,
-        ...inQuery?.properties,
-        ...(hasBody && { body: bodySchema }),
-        ...(takesKey(operation) && {
-          idempotencyKey: text(t('operations:info.idempotencyKey')),
-        }),
-        ...(asks && { confirmation: text(t('operations:mcp.confirmation')) }),
-      },
-      required: [
-        ...(inPath?.required ?? []),
-        ...(inQuery?.required ?? []),
-        ...(hasBody && bodyOptional !== true ? ['body'] : []),
-      ],
-      additionalProperties: false,
+      ...leanSchema({
+        properties: {
+          ...inPath?.properties,
+          ...pickNames(inQuery?.properties, queryNames),
+          ...(queryNames.includes('limit') && {
+            limit: { ...inQuery?.properties['limit'], default: AGENTS_ROWS },
+          }),
+          ...(hasBody && { body: sameBody === undefined ? bodySchema : sameAs(t, sameBody) }),
+          ...(takesKey(operation) && {
+            idempotencyKey: text(t('operations:info.idempotencyKey')),
+          }),
+          ...(asks && { confirmation: text(t('operations:mcp.confirmation')) }),
+        },
+        required: [
+          ...(inPath?.required ?? []),
+          ...(inQuery?.required ?? []),
+          ...(hasBody && bodyOptional !== true ? ['body'] : []),
+        ],
+        additionalProperties: false,
+      }),
     },
     annotations: {
-      title,
       readOnlyHint: scope === 'read' || scope === 'none',
       destructiveHint: asks,
       idempotentHint: method !== 'POST' || scope === 'read' || scope === 'none',
@@ -142,8 +175,25 @@ function describeTool(t: Translate, { operation }: ToolEntry): Tool {
   }
 }
 
+function sameAs(t: Translate, tool: string): JsonObject {
+  return { type: 'object', description: t('operations:mcp.sameBody', { tool: bare(tool) }) }
+}
+
+function pickNames(
+  properties: Readonly<Record<string, JsonObject>> = {},
+  names: readonly string[],
+): Readonly<Record<string, JsonObject>> {
+  return Object.fromEntries(Object.entries(properties).filter(([name]) => names.includes(name)))
+}
+
 function isEmptyObject({ properties, anyOf, oneOf }: z.output<typeof ObjectSchema>): boolean {
   return Object.keys(properties).length === 0 && anyOf === undefined && oneOf === undefined
+}
+
+/** A selection that a query and a body can have is a body for agents, as in all other calls. */
+function queryNamesOf({ query, body }: AnyOperation): readonly string[] {
+  const inBody = namesOf(body)
+  return namesOf(query).filter((name) => !inBody.includes(name))
 }
 
 function namesOf(schema: z.ZodType | undefined): readonly string[] {

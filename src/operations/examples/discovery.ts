@@ -17,6 +17,7 @@ export function discoveryExamples(publicUrl: string): DiscoveryExamples {
   return {
     getOpenApi: { response: description(publicUrl) },
     getPricing: { response: pricing(publicUrl) },
+    getWatchType: { response: watchType() },
   }
 }
 
@@ -96,6 +97,25 @@ const pricing = (publicUrl: string) => ({
     signalDefinitions: { [TYPE]: [signal()] },
   },
 })
+
+function watchType(): JsonObject {
+  const words = (part: string) => translate('en', checkedKey(`signals:${TYPE}.${SIGNAL}.${part}`))
+  return {
+    type: TYPE,
+    signals: [
+      {
+        id: SIGNAL,
+        group: 'alerts',
+        label: words('label'),
+        description: words('description'),
+        help: { checked: words('help.checked') },
+        events: { alerts: [story.EVENT] },
+        defaultEnabled: true,
+        parameters: [],
+      },
+    ],
+  }
+}
 
 function token(key: prices.PaymentTokenKey): JsonObject {
   const { decimals, bonusBps } = paymentAssetOf(key)

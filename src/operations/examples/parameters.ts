@@ -17,6 +17,7 @@ export const PARAMETERS: Readonly<Record<string, Readonly<Record<string, string 
   quoteSubscription: { quantity: SUBSCRIPTION.quantity, periods: SUBSCRIPTION.periods },
   getTopup: { handle: HANDLE },
   confirmTopup: { handle: HANDLE },
+  getWatchType: { type: 'wallet-balance' },
   getWatch: { id: WATCH.id },
   updateWatch: { id: WATCH.id },
   deleteWatch: { id: WATCH.id },

@@ -3,6 +3,7 @@ export interface AcceptTerms {
    * Version of the terms to accept.
    * @minLength 1
    * @maxLength 100
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f]*$
    */
   version: string;
 }
@@ -18,7 +19,7 @@ export interface Account {
      * Time at which the count starts again.
      * @format date-time
      */
-    resetsAt: string;
+    resetsAt: any;
     /** Free calls used today. */
     used: number;
   };
@@ -45,7 +46,7 @@ export interface AcknowledgeInput {
 
 export interface Acknowledgement {
   /** Time of the acknowledgement; null without one. */
-  acknowledgedAt: string | null;
+  acknowledgedAt: null;
   /** Name of the person who acknowledged the alert, as shown in messages; null until someone acknowledges it. */
   acknowledgedBy: string | null;
   /**
@@ -58,7 +59,7 @@ export interface Acknowledgement {
 
 export interface Alert {
   /** Time of the acknowledgement; null without one. */
-  acknowledgedAt: string | null;
+  acknowledgedAt: null;
   /** Name of the person who acknowledged the alert, as shown in messages; null until someone acknowledges it. */
   acknowledgedBy: string | null;
   /**
@@ -134,7 +135,7 @@ export interface Alert {
    * Time of the event on the chain (ISO 8601, UTC).
    * @format date-time
    */
-  firedAt: string;
+  firedAt: any;
   /** Group of the signal; null without one. */
   group: string | null;
   /**
@@ -144,7 +145,7 @@ export interface Alert {
    */
   id: number;
   /** Time of the recovery; null until then. */
-  recoveredAt: string | null;
+  recoveredAt: null;
   /** Number of the alert that this recovery ends; null for alerts. */
   recoveryOf: number | null;
   /** Title and text of the message. */
@@ -182,7 +183,7 @@ export interface AlertEvidence {
        * Time of the block.
        * @format date-time
        */
-      at: string;
+      at: any;
       /**
        * Hash of the block: 32 bytes in hex.
        * @pattern ^0x[0-9a-fA-F]{64}$
@@ -197,7 +198,7 @@ export interface AlertEvidence {
        * Time of the block.
        * @format date-time
        */
-      at: string;
+      at: any;
       /**
        * Hash of the block: 32 bytes in hex.
        * @pattern ^0x[0-9a-fA-F]{64}$
@@ -280,7 +281,7 @@ export interface AlertEvidence {
    * Time of the event on the chain (ISO 8601, UTC).
    * @format date-time
    */
-  firedAt: string;
+  firedAt: any;
   /** What the signal checks, in words; null without a signal. */
   rule: string | null;
   /** Severity of the alert. */
@@ -309,7 +310,7 @@ export interface AlertSelection {
    * Selects alerts that were triggered before this time.
    * @format date-time
    */
-  before?: string;
+  before?: any;
   /** Name of the event. */
   event?:
     | "wallet-balance.moved"
@@ -374,7 +375,7 @@ export interface AlertSelection {
    * Start of the period, included.
    * @format date-time
    */
-  from?: string;
+  from?: any;
   /** Group of the signal. */
   group?:
     | "alerts"
@@ -403,7 +404,7 @@ export interface AlertSelection {
    * End of the period, excluded.
    * @format date-time
    */
-  to?: string;
+  to?: any;
   /** Type of the watch. */
   type?:
     | "wallet-balance"
@@ -444,7 +445,7 @@ export interface Backtest {
      * Time at which the alert would have been raised.
      * @format date-time
      */
-    at: string;
+    at: any;
     /** Entries on this page. */
     data: Record<string, any>;
     /** Name of the event. */
@@ -486,7 +487,7 @@ export interface Backtest {
   /** Number of days that were requested. */
   days: number;
   /** Start of the time covered; null if no data was found. */
-  from: string | null;
+  from: null;
   /** What the data does not show, as a code and a sentence. */
   gaps: {
     /** Error code, the same in every language. */
@@ -538,12 +539,12 @@ export interface Backtest {
      * Start of the period, included.
      * @format date-time
      */
-    from: string;
+    from: any;
     /** Whether anything is known of the target in these 24 hours; false if no data of them is stored. */
     known: boolean;
   }[];
   /** End of the time covered; null if no data was found. */
-  to: string | null;
+  to: null;
 }
 
 export interface BalanceChangeData {
@@ -560,7 +561,7 @@ export interface BalanceChangeData {
    * Time of that block.
    * @format date-time
    */
-  blockTime: string;
+  blockTime: any;
   /**
    * Change of the balance in the smallest unit; negative if coins left.
    * @pattern ^-?\d{1,78}$
@@ -662,7 +663,7 @@ export interface Capacity {
 export interface ChainOutageData {
   lastBlock: {
     /** @format date-time */
-    at: string;
+    at: any;
     number: number;
   } | null;
   reason: "no_block" | "no_answer" | "behind" | "target_unreadable";
@@ -670,8 +671,8 @@ export interface ChainOutageData {
    * Since when the problem or its recovery has lasted.
    * @format date-time
    */
-  since: string;
-  until: string | null;
+  since: any;
+  until: null;
 }
 
 export interface ChainOutageEvent {
@@ -686,7 +687,7 @@ export interface Challenge {
    * Time at which the message was issued.
    * @format date-time
    */
-  issuedAt: string;
+  issuedAt: any;
   /** The EIP-4361 text to sign with personal_sign, unchanged, whitespace included. */
   message: string;
   /** Single-use value in the message, valid for 5 minutes. */
@@ -760,9 +761,9 @@ export interface ChannelState {
   /** Setup of the channel: input takes an address, link opens a chat. */
   kind: "input" | "link";
   /** Time of the last failed delivery; null without one. */
-  lastFailureAt: string | null;
+  lastFailureAt: null;
   /** Time of the last successful delivery; null before the first. */
-  lastSuccessAt: string | null;
+  lastSuccessAt: null;
   /** The signing secret, shown only when it is created or rotated. */
   secret?: string;
   /** Status; takes effect only while `active`. */
@@ -836,7 +837,7 @@ export interface CreditsThresholdData {
   limitCredits: number;
   nextRenewal: {
     /** @format date-time */
-    at: string;
+    at: any;
     credits: number;
   } | null;
 }
@@ -866,7 +867,7 @@ export interface Delivery {
     | "ntfy"
     | "pagerduty";
   /** Time of delivery; null until then. */
-  deliveredAt: string | null;
+  deliveredAt: null;
   /**
    * UUID of the delivery, the same for every attempt.
    * @format uuid
@@ -877,7 +878,7 @@ export interface Delivery {
   /** HTTP status of the last attempt; null without a response. */
   lastStatusCode: number | null;
   /** Time of the next attempt; null if there is none. */
-  nextAttemptAt: string | null;
+  nextAttemptAt: null;
   /**
    * Number of the recipient.
    * @min 1
@@ -1103,7 +1104,7 @@ export interface FastUpdateData {
    * Since when the problem or its recovery has lasted.
    * @format date-time
    */
-  since: string;
+  since: any;
   /** Number of the provider’s entries in the draw for fast updates, of 4096. */
   sortitionWeight: number;
   /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
@@ -1198,7 +1199,7 @@ export interface IssuedToken {
    * When the token expires: 30 days after it was issued.
    * @format date-time
    */
-  expiresAt: string;
+  expiresAt: any;
   /** Scopes of the token; `read` is always included. */
   scopes: ("read" | "write" | "spend")[];
   /** The API token, sent as `Authorization: Bearer`. It is not shown again. */
@@ -1217,7 +1218,7 @@ export interface LedgerEntry {
    * Time of creation.
    * @format date-time
    */
-  createdAt: string;
+  createdAt: any;
   /** Change of the balance in credits; negative for a charge. */
   deltaCredits: number;
   /** Number of the ledger entry, counted per wallet: 1, 2, 3 … */
@@ -1454,7 +1455,7 @@ export interface PolicyMembershipData {
   /** Number of the first voting round of the reward epoch; null if the alert does not state it. */
   startVotingRoundId: number;
   /** @format date-time */
-  startsAt: string;
+  startsAt: any;
   /** Number of voters in the signing policy; null if the alert does not state it. */
   voters: number;
 }
@@ -1611,7 +1612,7 @@ export interface PriceMoveData {
    * Time of the first price.
    * @format date-time
    */
-  fromTime: string;
+  fromTime: any;
   /** Move of the price in percent; negative if it fell. */
   movePercent: number;
   /** Move in percent from which an alert is raised. */
@@ -1622,7 +1623,7 @@ export interface PriceMoveData {
    * Time of the last price.
    * @format date-time
    */
-  toTime: string;
+  toTime: any;
   /** Time within which the price has to move, in seconds. */
   windowSeconds: number;
 }
@@ -1862,7 +1863,7 @@ export interface ProviderStatusData {
    * Time of that block.
    * @format date-time
    */
-  blockTime: string;
+  blockTime: any;
   eligibilityEpochId: number | null;
   eligible: boolean | null;
   failures: string[];
@@ -1910,7 +1911,7 @@ export interface ProviderView {
     submitSignatures: string;
   } | null;
   /** Time of the last evaluated round; null if there is none. */
-  asOf: string | null;
+  asOf: null;
   /** FLR balances of the provider’s addresses. */
   balances: {
     /**
@@ -1973,7 +1974,7 @@ export interface ProviderView {
   /** Whether the provider is registered for the next reward epoch; null before that registration opens. */
   registeredNext: boolean | null;
   /** Expected time at which preparations for the registration of the next reward epoch begin; voters register soon after. Null if the chain cannot be read. */
-  registrationOpensAt: string | null;
+  registrationOpensAt: null;
   /** Number of the current reward epoch; null if unknown. */
   rewardEpoch: number | null;
   /** Newest first. */
@@ -2035,7 +2036,7 @@ export interface ProviderView {
      * Start of the voting round.
      * @format date-time
      */
-    startsAt: string;
+    startsAt: any;
   }[];
   /** Whether the last evaluated round is older than 5 minutes or the chain cannot be read. */
   stale: boolean;
@@ -2130,7 +2131,7 @@ export interface Recipient {
    * Time of creation.
    * @format date-time
    */
-  createdAt: string;
+  createdAt: any;
   /** Whether this recipient gets alerts from watches without recipients of their own. */
   default: boolean;
   /**
@@ -2140,9 +2141,9 @@ export interface Recipient {
    */
   id: number;
   /** Time of the last failed delivery; null without one. */
-  lastFailureAt: string | null;
+  lastFailureAt: null;
   /** Time of the last successful delivery; null before the first. */
-  lastSuccessAt: string | null;
+  lastSuccessAt: null;
   /** Language of the texts. */
   locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   /** Minimum severity: less severe alerts are not sent. */
@@ -2160,7 +2161,7 @@ export interface Recipient {
   /** IANA time zone, such as Europe/Berlin. */
   timezone: string;
   /** Time of the confirmation; null until then. */
-  verifiedAt: string | null;
+  verifiedAt: null;
 }
 
 export interface RecipientChanges {
@@ -2187,7 +2188,11 @@ export interface RecipientChanges {
   rotateSecret?: boolean;
   /** disabled switches the recipient off, active on again. */
   status?: "active" | "disabled";
-  /** IANA time zone, such as Europe/Berlin. */
+  /**
+   * IANA time zone, such as Europe/Berlin.
+   * @minLength 1
+   * @maxLength 64
+   */
   timezone?: string;
   /**
    * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
@@ -2233,7 +2238,11 @@ export interface RecipientRequest {
    * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   name: string;
-  /** IANA time zone, such as Europe/Berlin. */
+  /**
+   * IANA time zone, such as Europe/Berlin.
+   * @minLength 1
+   * @maxLength 64
+   */
   timezone?: string;
   /**
    * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
@@ -2256,7 +2265,7 @@ export interface RegistrationClaim {
    * Time at which registration or the vote opened; null if unknown.
    * @format date-time
    */
-  openedAt: string;
+  openedAt: any;
   /**
    * Identity address of the data provider.
    * @pattern ^0x[0-9a-fA-F]{40}$
@@ -2268,7 +2277,7 @@ export interface RegistrationClaim {
 
 export interface RegistrationData {
   /** @format date-time */
-  closesAtEarliest: string;
+  closesAtEarliest: any;
   isClosed: boolean;
   /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). null if the vote is concluded. */
   minutes: number;
@@ -2276,7 +2285,7 @@ export interface RegistrationData {
    * Time at which registration or the vote opened; null if unknown.
    * @format date-time
    */
-  openedAt: string;
+  openedAt: any;
   preRegistered: boolean | null;
   preRegistrationFailed: boolean;
   /**
@@ -2305,20 +2314,20 @@ export interface Rendered {
 }
 
 export interface RewardSigningData {
-  concludedAt: string | null;
+  concludedAt: null;
   /** @format date-time */
-  endedAt: string;
+  endedAt: any;
   /** Time at which registration or the vote opened; null if unknown. */
-  openedAt: string | null;
+  openedAt: null;
   /**
    * Identity address of the data provider.
    * @pattern ^0x[0-9a-fA-F]{40}$
    */
   provider: string;
-  publishedAt: string | null;
+  publishedAt: null;
   /** Number of the reward epoch. */
   rewardEpochId: number;
-  signedAt: string | null;
+  signedAt: null;
   /** Whether the provider signed a hash other than the winning one. */
   signedOtherHash: boolean;
   /** What the vote is about: the uptime or the rewards of the reward epoch. */
@@ -2400,7 +2409,7 @@ export interface RewardsClaim {
   /** Reward epochs of the unclaimed rewards, oldest first. */
   epochs: number[];
   /** Time at which the oldest rewards expire; null if unknown. */
-  expiresAt: string | null;
+  expiresAt: null;
   /** Kind of the claim, which determines its other properties. */
   kind: "rewards";
   /**
@@ -2477,7 +2486,7 @@ export interface RoundStreakData {
    * Since when the problem or its recovery has lasted.
    * @format date-time
    */
-  since: string;
+  since: any;
   /** Number of bad evaluations in a row. */
   streak?: number;
   /**
@@ -2562,9 +2571,17 @@ export interface Settings {
      */
     critical: number[];
   };
-  /** IANA time zone, such as Europe/Berlin. */
+  /**
+   * IANA time zone, such as Europe/Berlin.
+   * @minLength 1
+   * @maxLength 64
+   */
   timezone: string;
-  /** Version number that increases with every change. */
+  /**
+   * Version number that increases with every change.
+   * @min 0
+   * @max 2147483647
+   */
   version: number;
 }
 
@@ -2607,16 +2624,27 @@ export interface SettingsRequest {
      */
     critical: number[];
   };
-  /** IANA time zone, such as Europe/Berlin. */
+  /**
+   * IANA time zone, such as Europe/Berlin.
+   * @minLength 1
+   * @maxLength 64
+   */
   timezone: string;
-  /** Version number that increases with every change. */
+  /**
+   * Version number that increases with every change.
+   * @min 0
+   * @max 2147483647
+   */
   version?: number;
 }
 
 export interface SignalChoice {
   /** true: on; false: off. */
   enabled?: boolean;
-  /** Id of the signal. */
+  /**
+   * Id of the signal.
+   * @maxLength 64
+   */
   id: string;
   /** Values of the parameters by name; omitted ones have their defaults. */
   parameters?: Partial<Record<string, number | boolean>>;
@@ -2699,11 +2727,11 @@ export interface SignalState {
   /** Id of the signal. */
   id: string;
   /** Time of the last data about this signal; null before the first. */
-  lastEvidenceAt: string | null;
+  lastEvidenceAt: null;
   /** Severity of the active alert; null if there is none. */
   severity: "info" | "warning" | "critical" | null;
   /** Start of this state; null before the first evaluation. */
-  since: string | null;
+  since: null;
   /** State of the signal; pending: failing, but not yet long enough for an alert. */
   state: "unknown" | "ok" | "pending" | "firing";
   /** Number of bad evaluations in a row. */
@@ -2749,7 +2777,7 @@ export interface SlotQuote {
    * End of the term.
    * @format date-time
    */
-  endsAt: string;
+  endsAt: any;
   /** Price before discounts, in credits. */
   listCredits: number;
   /** Number of 30-day periods. */
@@ -2764,7 +2792,7 @@ export interface SlotQuote {
    * Start of the term.
    * @format date-time
    */
-  startsAt: string;
+  startsAt: any;
   /** Price with discounts, in credits. */
   totalCredits: number;
   /** Discount in basis points; 100 are 1%. */
@@ -2782,7 +2810,7 @@ export interface Stats {
    * Time of these figures.
    * @format date-time
    */
-  asOf: string;
+  asOf: any;
   /** Credits sold so far. */
   creditsSold: number;
   /** Credits spent so far. */
@@ -2802,7 +2830,7 @@ export interface Subscription {
    * End of the term.
    * @format date-time
    */
-  endsAt: string;
+  endsAt: any;
   /**
    * Number that identifies the object.
    * @min 1
@@ -2812,7 +2840,7 @@ export interface Subscription {
   /** Problem code of the last failed renewal; null if none failed. */
   lastRenewalError: string | null;
   /** Time of the next renewal; null without auto-renew. */
-  nextRenewalAt: string | null;
+  nextRenewalAt: null;
   /** Number of 30-day periods. */
   periods: number;
   /** Number of slots. */
@@ -2821,7 +2849,7 @@ export interface Subscription {
    * Start of the term.
    * @format date-time
    */
-  startsAt: string;
+  startsAt: any;
   /** Status of the subscription; grace: ended, but its slots still work for a while. */
   status: "active" | "grace" | "expired";
   /** Price with discounts, in credits. */
@@ -2851,9 +2879,9 @@ export interface SubscriptionList {
     /** Whether the trial can still be started. */
     available: boolean;
     /** End of the trial; null if it was never started. */
-    endsAt: string | null;
+    endsAt: null;
     /** Start of the trial; null if it was never started. */
-    startedAt: string | null;
+    startedAt: null;
   };
 }
 
@@ -2866,6 +2894,7 @@ export interface SubscriptionRequest {
   /**
    * Expected price in credits, the `totalCredits` of a quote. At any other price, nothing is bought.
    * @min 0
+   * @max 1000000000000
    */
   expectedCredits?: number;
   /**
@@ -2887,7 +2916,7 @@ export interface TelegramLink {
    * Expiry time.
    * @format date-time
    */
-  expiresAt: string;
+  expiresAt: any;
   /** Link that adds the bot to a group. */
   groupUrl: string;
   /** Link that opens a private chat with the bot. */
@@ -2913,7 +2942,7 @@ export interface TermsAcceptance {
   /** Whether the wallet has accepted the current version. */
   accepted: boolean;
   /** Time at which the wallet accepted the terms; null until then. */
-  acceptedAt: string | null;
+  acceptedAt: null;
   /** Version of the terms that the wallet accepted; null until then. */
   acceptedVersion: string | null;
   /** Version of the terms in force. */
@@ -2946,12 +2975,12 @@ export interface TokenMetadata {
    * Time of creation.
    * @format date-time
    */
-  createdAt: string;
+  createdAt: any;
   /**
    * Expiry time.
    * @format date-time
    */
-  expiresAt: string;
+  expiresAt: any;
   /**
    * Number that identifies the object.
    * @min 1
@@ -2961,11 +2990,11 @@ export interface TokenMetadata {
   /** Name of the token in lists; null without one. */
   label: string | null;
   /** When the token was last used, to the minute; null if it was never used. */
-  lastUsedAt: string | null;
+  lastUsedAt: null;
   /** First characters of the token, to recognize it in a list. */
   prefix: string;
   /** Time at which the token was revoked; null if it was not. */
-  revokedAt: string | null;
+  revokedAt: null;
   /** Scopes of the token; `read` is always included. */
   scopes: ("read" | "write" | "spend")[];
   /** Status; takes effect only while `active`. */
@@ -2983,6 +3012,7 @@ export interface TokenRequest {
    * EIP-191 signature of the message, in hex. For a contract wallet, the bytes that ERC-1271 or ERC-6492 expects.
    * @minLength 1
    * @maxLength 8194
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f]*$
    */
   signature: string;
 }
@@ -3046,7 +3076,7 @@ export interface Topup {
    * Time until which the price is locked.
    * @format date-time
    */
-  expiresAt: string;
+  expiresAt: any;
   /**
    * Payment reference of the top-up: 32 bytes in hex.
    * @pattern ^0x[0-9a-fA-F]{64}$
@@ -3167,7 +3197,7 @@ export interface TopupDraft {
    * Time until which the price is locked.
    * @format date-time
    */
-  expiresAt: string;
+  expiresAt: any;
   /**
    * Payment reference of the top-up: 32 bytes in hex.
    * @pattern ^0x[0-9a-fA-F]{64}$
@@ -3246,21 +3276,21 @@ export interface Trial {
    * End of the term.
    * @format date-time
    */
-  endsAt: string;
+  endsAt: any;
   /** Number of slots. */
   slots: number;
   /**
    * Start of the trial; null if it was never started.
    * @format date-time
    */
-  startedAt: string;
+  startedAt: any;
 }
 
 export interface UnclaimedRewardsData {
   /** @pattern ^(0|[1-9]\d{0,77})$ */
   amountWei: string;
   epochs: number[];
-  expiresAt: string | null;
+  expiresAt: null;
   /**
    * Identity address of the data provider.
    * @pattern ^0x[0-9a-fA-F]{40}$
@@ -3333,7 +3363,7 @@ export interface ValidatorListingData {
    */
   provider: string;
   /** @format date-time */
-  stakeEndsAt?: string;
+  stakeEndsAt?: any;
 }
 
 export interface ValidatorListingEvent {
@@ -3353,7 +3383,7 @@ export interface VoteClaim {
   /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). null if the vote is concluded. */
   minutes: number | null;
   /** Time at which registration or the vote opened; null if unknown. */
-  openedAt: string | null;
+  openedAt: null;
   /**
    * Identity address of the data provider.
    * @pattern ^0x[0-9a-fA-F]{40}$
@@ -3439,7 +3469,7 @@ export interface Watch {
    * Time of creation.
    * @format date-time
    */
-  createdAt: string;
+  createdAt: any;
   /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
   escalateAfterMinutes: number | null;
   /** Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients. */
@@ -3455,13 +3485,13 @@ export interface Watch {
   /** Name of the watch. */
   label: string;
   /** Time of the last evaluation; null before the first. */
-  lastEvaluatedAt: string | null;
+  lastEvaluatedAt: null;
   /** The last observed value; null before the first. The shape depends on `type`. */
   lastObservation: any;
   /** Minimum severity: less severe alerts are not sent. */
   minSeverity: "info" | "warning" | "critical";
   /** Chats and e-mail get no messages until this time; null if not muted. */
-  mutedUntil: string | null;
+  mutedUntil: null;
   /** Ids of the recipients that get an alert of this watch now, the wallet’s own channels included. A mute, quiet hours or a digest only delay it. */
   notifies: number[];
   /** Ids of the recipients; null for the default recipients. */
@@ -3488,7 +3518,7 @@ export interface Watch {
    * Time of the last change.
    * @format date-time
    */
-  updatedAt: string;
+  updatedAt: any;
   /** Version number that increases with every change by the owner. */
   version: number;
   /** nobody_is_notified: notifies is empty, so alerts are recorded but sent to no one. Add a recipient with default true, or name one in recipientIds. escalation_is_heard_already: everyone in escalateTo is in notifies, so the escalation reaches no one else. */
@@ -3519,7 +3549,7 @@ export interface WatchChanges {
   /** Minimum severity: less severe alerts are not sent. */
   minSeverity?: "info" | "warning" | "critical";
   /** Chats and e-mail get no messages until this time; null if not muted. */
-  mutedUntil?: string | null;
+  mutedUntil?: null;
   /** Ids of the recipients; null for the default recipients. */
   recipientIds?: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
@@ -3547,6 +3577,62 @@ export type WatchRequest =
   | CreditsBalanceWatchRequest
   | RewardSigningWatchRequest
   | ProviderFspWatchRequest;
+
+export interface WatchTypeView {
+  /** Signals of the type. */
+  signals: {
+    /** Default of `enabled` in a new watch. */
+    defaultEnabled: boolean;
+    /** Description in one sentence. */
+    description: string;
+    /** Events of the signal. */
+    events: {
+      /** Events that raise an alert. */
+      alerts: string[];
+      /** Event of the recovery; absent without one. */
+      recovery?: string;
+    };
+    /** Group of the signal; null without one. */
+    group:
+      | "alerts"
+      | "ftso"
+      | "fdc"
+      | "offences"
+      | "transactions"
+      | "fast-updates"
+      | "registration";
+    /** Explanation. */
+    help: {
+      /** What the signal checks. */
+      checked: string;
+    };
+    /** Number that identifies the object. */
+    id: string;
+    /** Label of the value. */
+    label: string;
+    /** Parameters of the signal with their defaults and limits. */
+    parameters: {
+      /** Default value. */
+      default: number | boolean;
+      /** Explanation. */
+      help: string;
+      /** Name of the channel. */
+      key: string;
+      /** Label of the value. */
+      label: string;
+      /** Largest value. */
+      max?: number;
+      /** Smallest value. */
+      min?: number;
+      /** Smallest difference between two values. */
+      step?: number;
+      /** Type of the watch. */
+      type: "integer" | "number" | "boolean";
+    }[];
+  }[];
+  /** Type of the watch. */
+  type: string;
+}
 
 export type WebhookEvent =
   | ChainOutageEvent

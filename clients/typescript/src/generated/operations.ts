@@ -63,6 +63,7 @@ import type {
   WatchChanges,
   WatchList,
   WatchRequest,
+  WatchTypeView,
 } from './models.ts'
 import {
   Transport,
@@ -534,6 +535,29 @@ export abstract class Operations extends Transport {
    */
   getPricing(options?: CallOptions): Promise<PricingDocument> {
     return this.request<PricingDocument>({ method: 'GET', path: '/pricing' }, options)
+  }
+
+  /**
+   * Get the signals of a watch type
+   *
+   * The signals of one watch type: what each checks, its events and its parameters. Texts are in the language of the request.
+   *
+   * Needs: no token.
+   */
+  getWatchType(
+    type:
+      | 'wallet-balance'
+      | 'feed-move'
+      | 'provider-eligibility'
+      | 'credits-balance'
+      | 'reward-signing'
+      | 'provider-fsp',
+    options?: CallOptions,
+  ): Promise<WatchTypeView> {
+    return this.request<WatchTypeView>(
+      { method: 'GET', path: `/watch-types/${encodeURIComponent(type)}` },
+      options,
+    )
   }
 
   /**
