@@ -46,7 +46,7 @@ describe('every page', () => {
       expect(html).not.toMatch(
         /<script(?![^>]* src="\/scripts\/)|<style|\sstyle=|\son\w+=|javascript:/i,
       )
-      expect(html).not.toMatch(/(?:src|<link[^>]*href)="(?:https?:)?\/\//)
+      expect(html).not.toMatch(/(?:src|<link(?! rel="canonical")[^>]*href)="(?:https?:)?\/\//)
       expect(html.length).toBeLessThan(PAGE_BYTES_MAX)
     }
   })
