@@ -1,15 +1,14 @@
 import { packed } from '#src/actions/codec.ts'
 import { escapeHtml, id, type Translate } from '#src/i18n/translate.ts'
-import type { AddressProblem } from '#src/kernel/typed-address.ts'
+import { type AddressProblem, fieldProblemOf } from '#src/kernel/typed-address.ts'
+import { fieldText } from '#src/operations/problem.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { listData, USUAL_FILTER } from './alert-list.ts'
 import { act, menuButton, type Reader, screen, type View } from './view.ts'
 
 /** Why a typed text is no address that can be used, as HTML. */
 export function addressRefusal(t: Translate, problem: AddressProblem): string {
-  return problem.reason === 'length'
-    ? t.html('bot:typed.length', { number: id(problem.digits) })
-    : t.html(`bot:typed.${problem.reason}`)
+  return escapeHtml(fieldText(t, fieldProblemOf(problem)))
 }
 
 /** Button that connects a chat that is not linked. */

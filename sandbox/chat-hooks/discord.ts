@@ -52,8 +52,30 @@ export function checkDiscord(body: unknown, method: string): string | undefined 
 
 /** Text for a reader, without escapes and links. */
 export function readerOfDiscord(body: unknown): string {
-  return textsOf(Message.parse(body))
-    .join('\n')
+  return withoutMarkup(textsOf(Message.parse(body)).join('\n'))
+}
+
+/** What Discord draws of a message: its text, and its embeds with their colour bars. */
+export function drawnByDiscord(body: unknown) {
+  const { content = '', embeds } = Message.parse(body)
+  return {
+    content: withoutMarkup(content),
+    embeds: embeds.map(({ title = '', description = '', color, fields = [], footer }) => ({
+      color: color === undefined ? undefined : `#${color.toString(16).padStart(6, '0')}`,
+      title: withoutMarkup(title),
+      description: withoutMarkup(description),
+      fields: fields.map(({ name, value, inline = false }) => ({
+        name: withoutMarkup(name),
+        value: withoutMarkup(value),
+        isInline: inline,
+      })),
+      footer: footer?.text ?? '',
+    })),
+  }
+}
+
+function withoutMarkup(text: string): string {
+  return text
     .replace(/(?<!\\)\[((?:\\.|[^\]\\])*)\]\(<?[^)>]*>?\)/g, '$1')
     .replace(/\\([^0-9A-Za-z\s])/g, '$1')
 }

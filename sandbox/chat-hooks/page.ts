@@ -3,6 +3,8 @@ import { z } from 'zod'
 import type { ChatHooks, PostedMessage } from '../chat-hooks.ts'
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
 import { serveTopic } from '../live.ts'
+import { drawnByDiscord } from './discord.ts'
+import { drawnBySlack } from './slack.ts'
 
 const NAMES: Readonly<Record<PostedMessage['service'], string>> = {
   discord: 'Discord',
@@ -52,7 +54,12 @@ function render(
       ...summaryOf(message),
       isCurrent: message === shown,
     })),
-    message: shown && { ...summaryOf(shown), json: JSON.stringify(shown.body, null, 2) },
+    message: shown && {
+      ...summaryOf(shown),
+      ...(shown.service === 'discord' && { discord: drawnByDiscord(shown.body) }),
+      ...(shown.service === 'slack' && { slack: drawnBySlack(shown.body) }),
+      json: JSON.stringify(shown.body, null, 2),
+    },
   })
   return sandboxPage({ title: 'Chats and pagers', current: 'hooks', topic: 'hooks', body })
 }

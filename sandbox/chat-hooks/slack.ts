@@ -49,12 +49,22 @@ export function checkSlack(body: unknown): string | undefined {
 
 /** Text for a reader, without entities and links. */
 export function readerOfSlack(body: unknown): string {
-  return Message.parse(body)
-    .blocks.flatMap((block) => {
-      if ('elements' in block) return block.elements.map((element) => element.text)
-      return 'fields' in block ? block.fields.map((field) => field.text) : [block.text.text]
-    })
+  return drawnBySlack(body)
+    .flatMap(({ texts }) => texts)
     .join('\n')
+}
+
+/** What Slack draws of a message: its blocks, of which `fields` are in two columns. */
+export function drawnBySlack(body: unknown) {
+  return Message.parse(body).blocks.map((block) => {
+    if ('elements' in block) return { kind: block.type, texts: block.elements.map(asRead) }
+    if ('fields' in block) return { kind: 'fields', texts: block.fields.map(asRead) }
+    return { kind: block.type, texts: [asRead(block.text)] }
+  })
+}
+
+function asRead({ text }: { readonly text: string }): string {
+  return text
     .replace(/<https?:\/\/[^<>|\s]+\|([^<>|]*)>/g, '$1')
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')

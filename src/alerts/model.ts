@@ -10,6 +10,7 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { pageQueryFields, pageSchema, textInteger } from '#src/kernel/pagination.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
+import { textFormat } from '#src/kernel/text-format.ts'
 import { Id, Instant, JsonObject } from '#src/kernel/units.ts'
 import { EVENTS } from '#src/watches/events.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
@@ -99,10 +100,9 @@ const IDS_MAX = 500
 
 /** Ids in a query, such as `1,2,3`. */
 const IdList = z.codec(
-  z
-    .string()
-    .regex(/^\d{1,10}(,\d{1,10})*$/)
-    .meta({ examples: ['4711,4712'] }),
+  textFormat(/^\d{1,10}(,\d{1,10})*$/, () => ({ code: 'id_list' })).meta({
+    examples: ['4711,4712'],
+  }),
   z.array(Id).min(1).max(IDS_MAX),
   {
     decode: (text) => text.split(',').map(Number),

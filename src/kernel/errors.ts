@@ -33,13 +33,19 @@ export type ErrorCode = TitleKey<keyof typeof texts>
 /** Texts that replace the detail of a code where more is known. */
 type DetailKey = 'not_found.operation' | 'not_found.tool'
 
-/**
- * One invalid place in an input. `pointer` is an RFC 6901 JSON pointer, `code` a text key `field.<code>`.
- */
-export interface FieldError {
-  readonly pointer: string
+/** What is wrong with a value. */
+export interface FieldProblem {
+  /** For programs. Its text is `errors:field.<code>`. */
   readonly code: string
+  /** Key of another text where more is known: `errors:field.<detail>`. */
+  readonly detail?: string
+  /** Values for the placeholders of the text. */
   readonly values?: Readonly<Record<string, string | number>>
+}
+
+/** One invalid place in an input. `pointer` is an RFC 6901 JSON pointer. */
+export interface FieldError extends FieldProblem {
+  readonly pointer: string
 }
 
 /** Maximum number of errors that are reported for one input, so that an answer is not much larger than its request. */

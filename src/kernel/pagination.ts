@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalJson } from './canonical-json.ts'
 import { AppError } from './errors.ts'
+import { textFormat } from './text-format.ts'
 import { ID_MAX } from './units.ts'
 
 /**
@@ -11,10 +12,12 @@ import { ID_MAX } from './units.ts'
  */
 export function textInteger(min: number, max: number) {
   return z.codec(
-    z
-      .string()
-      .regex(/^-?\d{1,15}$/)
-      .meta({ type: 'integer', minimum: min, maximum: max, pattern: undefined }),
+    textFormat(/^-?\d{1,15}$/, () => ({ code: 'integer' })).meta({
+      type: 'integer',
+      minimum: min,
+      maximum: max,
+      pattern: undefined,
+    }),
     z.int().min(min).max(max),
     { decode: Number, encode: String },
   )
@@ -28,12 +31,18 @@ const PAGE_LIMIT_MAX = 250
 /** Number of rows of a page without `limit`. */
 export const PAGE_LIMIT_DEFAULT = 50
 
+const CURSOR_LENGTH_MAX = 24
+
 /** The parameters `limit` and `cursor` of every list. */
 export const pageQueryFields = {
   limit: textInteger(1, PAGE_LIMIT_MAX)
     .optional()
     .meta({ description: 'operations:field.pageLimit' }),
-  cursor: z.string().max(24).optional().meta({ description: 'operations:field.cursor' }),
+  // `readCursor` refuses a longer one, as it does any other that is not of the list.
+  cursor: z
+    .string()
+    .optional()
+    .meta({ maxLength: CURSOR_LENGTH_MAX, description: 'operations:field.cursor' }),
 }
 
 /** The decoded parameters of a list. */

@@ -1,5 +1,5 @@
 import { getAddress, isAddress } from 'viem/utils'
-import type { Address } from './units.ts'
+import type { FieldProblem } from './errors.ts'
 
 /** Reason why `readAddress` returns no address. */
 export type AddressProblem =
@@ -13,7 +13,9 @@ export type AddressProblem =
  */
 export function readAddress(
   text: string,
-): { readonly ok: true; readonly value: Address } | ({ readonly ok: false } & AddressProblem) {
+):
+  | { readonly ok: true; readonly value: `0x${string}` }
+  | ({ readonly ok: false } & AddressProblem) {
   const addresses = text.match(/(?<![0-9a-z])0x[0-9a-f]{40}(?![0-9a-z])/gi) ?? []
   const [first] = addresses
   if (first === undefined) {
@@ -33,4 +35,23 @@ export function readAddress(
   const isPlain = digits === digits.toLowerCase() || digits === digits.toUpperCase()
   if (!isPlain && !isAddress(`0x${digits}`)) return { ok: false, reason: 'checksum' }
   return { ok: true, value: getAddress(`0x${digits.toLowerCase()}`) }
+}
+
+/** Why a text is no address; `no_address` also if an address is only a part of it. */
+export function addressProblemOf(text: string): AddressProblem {
+  const read = readAddress(text)
+  return read.ok ? { reason: 'no_address' } : read
+}
+
+/** The sentence about an address that cannot be used: the same at every front door. */
+export function fieldProblemOf(problem: AddressProblem): FieldProblem {
+  switch (problem.reason) {
+    case 'no_address':
+      return { code: 'address' }
+    case 'length':
+      return { code: 'address', detail: 'address_length', values: { number: problem.digits } }
+    case 'two_addresses':
+    case 'checksum':
+      return { code: problem.reason }
+  }
 }

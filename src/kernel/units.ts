@@ -1,6 +1,9 @@
 import { getAddress } from 'viem/utils'
 import { z } from 'zod'
+import type { FieldProblem } from './errors.ts'
 import { memoized } from './memoized.ts'
+import { textFormat } from './text-format.ts'
+import { addressProblemOf, fieldProblemOf } from './typed-address.ts'
 
 /** Codecs of values that are text in JSON and typed in code: `z.decode` on input, `z.encode` on output. */
 
@@ -16,9 +19,7 @@ const checksummed = memoized(REMEMBERED_ADDRESSES, (address) => getAddress(addre
  * checksummed; any other mix of cases is a typing error.
  */
 export const Address = z.codec(
-  z
-    .string()
-    .regex(/^0[xX][0-9a-fA-F]{40}$/)
+  textFormat(/^0[xX][0-9a-fA-F]{40}$/, (text) => fieldProblemOf(addressProblemOf(text)))
     // The published schema is that of the output.
     .meta({
       pattern: '^0x[0-9a-fA-F]{40}$',
@@ -40,9 +41,19 @@ export type Address = z.output<typeof Address>
 /** The zero address, which stands for "no contract". */
 export const ZERO_ADDRESS: Address = '0x0000000000000000000000000000000000000000'
 
+/** Number of hexadecimal digits of a hash. */
+const HASH_DIGITS = 64
+
+/** What is wrong with a text that is no hash. */
+export function hashProblem(text: string): FieldProblem {
+  const [, digits] = /^(?:0x)?([0-9a-f]+)$/i.exec(text) ?? []
+  if (digits === undefined || digits.length === HASH_DIGITS) return { code: 'hash' }
+  return { code: 'hash', detail: 'hash_length', values: { number: digits.length } }
+}
+
 /** A 32-byte hash, lower case. */
 export const Hash = z.codec(
-  z.string().regex(/^0x[0-9a-fA-F]{64}$/),
+  textFormat(/^0x[0-9a-fA-F]{64}$/, hashProblem),
   z.custom<`0x${string}`>((value) => typeof value === 'string'),
   { decode: (text) => asHex(text.toLowerCase()), encode: (hash) => hash },
 )
@@ -73,7 +84,11 @@ const YEARS_BEFORE = '^(0|1[0-8]|19[0-6])'
 export const Instant = z.codec(
   // JSON Schema has no keyword for the first time, and generated clients would try a `pattern` on dates. Validators know
   // `not`, which generators pass over. It is about the written year: a first day with an offset may still be too early.
-  z.iso.datetime({ offset: true }).meta({ not: { pattern: YEARS_BEFORE } }),
+  textFormat(z.regexes.datetime({ offset: true }), () => ({ code: 'instant' })).meta({
+    format: 'date-time',
+    pattern: undefined,
+    not: { pattern: YEARS_BEFORE },
+  }),
   z.date(),
   {
     decode: (text, context) => {

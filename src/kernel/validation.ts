@@ -1,6 +1,7 @@
 import type { z } from 'zod'
-import { AppError, type FieldError } from './errors.ts'
+import { AppError, type FieldError, type FieldProblem } from './errors.ts'
 import { escapePointer } from './json-pointer.ts'
+import { bySimilarity } from './similar.ts'
 
 /**
  * Converts a zod error into the problem `validation_failed`, with one error per invalid place.
@@ -18,7 +19,7 @@ function fieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
     case 'invalid_type':
       return issue.input === undefined
         ? [{ pointer, code: 'required' }]
-        : [{ pointer, code: 'type', values: { expected: issue.expected } }]
+        : [{ pointer, ...typeProblem(issue.expected) }]
     case 'unrecognized_keys':
       return issue.keys.map((key) => ({
         pointer: `${pointer}/${escapePointer(key)}`,
@@ -33,11 +34,9 @@ function fieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
         ? [{ pointer, code: 'too_long', values: { maximum: Number(issue.maximum) } }]
         : [{ pointer, code: 'too_big', values: { maximum: Number(issue.maximum) } }]
     case 'invalid_value':
-      return [{ pointer, code: 'choice', values: { options: issue.values.join(', ') } }]
+      return [{ pointer, ...choiceProblem(issue.values.map(String), issue.input) }]
     case 'not_multiple_of':
       return [{ pointer, code: 'not_multiple', values: { step: Number(issue.divisor) } }]
-    case 'invalid_format':
-      return [{ pointer, code: 'format' }]
     case 'invalid_union':
       return unionErrors(issue, pointer)
     case 'custom':
@@ -47,17 +46,50 @@ function fieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
   }
 }
 
+/** Number of allowed values that an error names, so that an answer is not much larger than its request. */
+const OPTIONS_MAX = 8
+
+/** The problem of a value that is none of the allowed ones; a text is answered with those most similar to it first. */
+export function choiceProblem(options: readonly string[], value: unknown): FieldProblem {
+  const isText = typeof value === 'string' && options.length > 1
+  const sorted = isText ? bySimilarity(options, value, (name) => name) : options
+  const named = sorted.slice(0, OPTIONS_MAX)
+  const values = { options: [...named, ...(named.length < sorted.length ? ['…'] : [])].join(', ') }
+  return { code: 'choice', ...(isText && { detail: 'choice_closest' }), values }
+}
+
+function typeProblem(expected: string): FieldProblem {
+  return expected === 'int' ? { code: 'integer' } : { code: 'type', values: { expected } }
+}
+
+function propertyOf(value: unknown, name: string | undefined): unknown {
+  const isObject = typeof value === 'object' && value !== null && name !== undefined
+  return isObject ? Reflect.get(value, name) : undefined
+}
+
 /**
  * Errors of a union. For a wrong discriminator they list the choices; for several variants they are the
  * errors of the variant that matched furthest.
  */
 function unionErrors(issue: z.core.$ZodIssueInvalidUnion, pointer: string): FieldError[] {
   if ('options' in issue && issue.options !== undefined) {
-    return [{ pointer, code: 'choice', values: { options: issue.options.join(', ') } }]
+    const options = issue.options.map(String)
+    return [{ pointer, ...choiceProblem(options, propertyOf(issue.input, issue.discriminator)) }]
   }
-  const closest = [...issue.errors].sort((a, b) => depth(b) - depth(a))[0]
+  const [closest] = issue.errors.toSorted(
+    (a, b) => depth(b) - depth(a) || Number(knowsMore(b)) - Number(knowsMore(a)),
+  )
   if (closest === undefined || closest.length === 0) return [{ pointer, code: 'invalid' }]
   return closest.flatMap((inner) => fieldErrors(inner, pointer))
+}
+
+/** Whether a text was recognised as that of the variant, with a mistake such as a missing digit of an address. */
+function knowsMore(issues: readonly z.core.$ZodIssue[]): boolean {
+  return issues.some(
+    (issue) =>
+      issue.code === 'custom' &&
+      (issue.params?.['detail'] !== undefined || issue.params?.['code'] === 'checksum'),
+  )
 }
 
 function depth(issues: readonly z.core.$ZodIssue[]): number {
@@ -65,12 +97,17 @@ function depth(issues: readonly z.core.$ZodIssue[]): number {
 }
 
 function customError(issue: z.core.$ZodIssueCustom, pointer: string): FieldError {
-  const { code, ...rest } = issue.params ?? {}
+  const { code, detail, ...rest } = issue.params ?? {}
   const values = Object.fromEntries(
     Object.entries(rest).filter(
       (entry): entry is [string, string | number] =>
         typeof entry[1] === 'string' || typeof entry[1] === 'number',
     ),
   )
-  return { pointer, code: typeof code === 'string' ? code : 'invalid', values }
+  return {
+    pointer,
+    code: typeof code === 'string' ? code : 'invalid',
+    ...(typeof detail === 'string' && { detail }),
+    values,
+  }
 }

@@ -6,6 +6,8 @@ import {
   type ErrorCode,
   type ErrorDetails,
   FIELD_ERRORS_MAX,
+  type FieldError,
+  type FieldProblem,
   retryAfterOf,
 } from '#src/kernel/errors.ts'
 import { statusOfErrorCode } from '#src/kernel/problems.ts'
@@ -21,9 +23,7 @@ export interface ProblemView {
   /** Further members of the body. */
   readonly members?: Readonly<Record<string, unknown>> | undefined
   /** Errors of an input. */
-  readonly errors?:
-    | readonly { readonly pointer: string; readonly code: string; readonly values?: TextValues }[]
-    | undefined
+  readonly errors?: readonly FieldError[] | undefined
 }
 
 /** Maximum length of a pointer. Names are the caller's, and one long name may stand in the pointer of every error. */
@@ -50,7 +50,7 @@ export function problemBody(t: Translate, publicUrl: string, problem: ProblemVie
       errors: errors.slice(0, FIELD_ERRORS_MAX).map((field) => ({
         pointer: shortPointer(field.pointer),
         code: field.code,
-        detail: t(checkedKey(`errors:field.${field.code}`), field.values),
+        detail: fieldText(t, field),
       })),
     }),
   }
@@ -62,11 +62,16 @@ function shortPointer(pointer: string): string {
   return `${pointer.slice(0, POINTER_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
+/** What is wrong with a value, in a sentence or two: the same at every front door. */
+export function fieldText(t: Translate, { code, detail = code, values }: FieldProblem): string {
+  return t(checkedKey(`errors:field.${detail}`), { ...values })
+}
+
 /** A refusal in one or two sentences: the problem and the remedy; for invalid input, the first error. */
 export function refusalText(t: Translate, refusal: AppError): string {
   const { code, details } = refusal
   const [wrong] = details.errors ?? []
-  if (wrong !== undefined) return t(checkedKey(`errors:field.${wrong.code}`), { ...wrong.values })
+  if (wrong !== undefined) return fieldText(t, wrong)
   const seconds = retryAfterOf(refusal)
   const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
   return t(checkedKey(`errors:${code}.detail`), withUsdPrice(t, code, values))

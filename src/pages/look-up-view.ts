@@ -1,10 +1,11 @@
 import { EXAMPLE_PROVIDER } from '#src/alerts/example.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { shortAddress } from '#src/i18n/format.ts'
-import { checkedKey, id, type Translate, typed } from '#src/i18n/translate.ts'
-import type { AddressProblem } from '#src/kernel/typed-address.ts'
+import { checkedKey, type Translate, typed } from '#src/i18n/translate.ts'
+import { type AddressProblem, fieldProblemOf } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
+import { fieldText } from '#src/operations/problem.ts'
 import {
   accountFields,
   COUNTED_ROUNDS,
@@ -56,8 +57,7 @@ interface Place {
 
 function nothingText(t: Translate, input: string, why: AddressProblem): string {
   if (why.reason === 'no_address') return t('pages:home.answer.nothing', { input: typed(input) })
-  if (why.reason === 'length') return t('pages:home.answer.length', { number: id(why.digits) })
-  return t(`pages:home.answer.${why.reason}`)
+  return fieldText(t, fieldProblemOf(why))
 }
 
 /** The answer to a typed text. */

@@ -5,6 +5,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { textFormat } from '#src/kernel/text-format.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { TimeZone } from './model.ts'
 import * as store from './settings-store.ts'
@@ -14,10 +15,10 @@ import { updateOwnChannels } from './store.ts'
 const REMINDERS_MAX = 24
 const REMINDER_MINUTES_MAX = 1440
 
-const TimeOfDay = z
-  .string()
-  .regex(/^([01]\d|2[0-3]):[0-5]\d$/)
-  .meta({ description: 'operations:field.timeOfDay', examples: ['22:00'] })
+const TimeOfDay = textFormat(/^([01]\d|2[0-3]):[0-5]\d$/, () => ({ code: 'time_of_day' })).meta({
+  description: 'operations:field.timeOfDay',
+  examples: ['22:00'],
+})
 
 const QuietHours = z
   .strictObject({

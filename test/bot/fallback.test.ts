@@ -135,7 +135,7 @@ describe('an address without a command', () => {
   test('that is mistyped, or one of two, is refused with the reason', async () => {
     const ann = await linked()
     await ann.say(`${walletOf('bob')} ${walletOf('carol')}`)
-    expect(ann.last().text).toBe('⚠️ These are two addresses. Send only one.')
+    expect(ann.last().text).toBe('⚠️ These are two addresses. Only one fits here.')
     const digits = walletOf('bob').slice(2)
     const swapped = [...digits].map((character) =>
       character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase(),

@@ -618,7 +618,7 @@ describe('Already paid', () => {
     const { ann, quote } = await quoted('FLR')
     await ann.press('Already paid')
     await ann.say('I did')
-    expect(says(ann)).toContain('That is not a transaction hash.')
+    expect(says(ann)).toContain('That is not a hash.')
     const hash = await world.pay(quote)
     await ann.say(`https://flare-explorer.example/tx/${hash}?tab=index`)
     expect(says(ann)).toContain('Payment detected. Confirmations: 1 of 2.')

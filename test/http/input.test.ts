@@ -190,6 +190,12 @@ describe('the answer to wrong input', () => {
       { [LONG]: { [LONG]: MANY.map(() => 'a\0b') } },
     ],
     ['many wrong items', 'DELETE', '/alerts', { ids: MANY.map(() => 'x') }],
+    [
+      'many misspelt choices',
+      'POST',
+      '/auth/challenge',
+      { wallet: '0x123', scopes: MANY.map(() => 'wrte') },
+    ],
     ['a long wrong value', 'PATCH', '/watches/{id}', { minSeverity: LONG, status: HEAVY }],
   ])('is not larger than twice the request: %s', async (_what, method, path, body) => {
     const { sent, got } = await sizes(method, path, body)

@@ -139,7 +139,7 @@ describe('POST /topup', () => {
     [{ credits: 9999 }, '/credits', 'too_small'],
     [{ credits: 0 }, '/credits', 'too_small'],
     [{ credits: -10_000 }, '/credits', 'too_small'],
-    [{ credits: 10_000.5 }, '/credits', 'type'],
+    [{ credits: 10_000.5 }, '/credits', 'integer'],
     [{ credits: '10000' }, '/credits', 'type'],
     [{ credits: null }, '/credits', 'type'],
     [{ credits: 1e12 + 1 }, '/credits', 'too_big'],

@@ -120,7 +120,7 @@ describe('POST /watches', () => {
       'an address with too few digits',
       { target: { ...target, address: '0x12' } },
       '/target/address',
-      'format',
+      'address',
     ],
     [
       'an address with one letter wrong',
@@ -206,7 +206,7 @@ describe('PATCH /watches/{id}', () => {
     const settings = { threshold: '-5' }
     const answer = await alice.request('PATCH', `/watches/${body.id}`, { settings })
     expect(answer.body.errors).toEqual([
-      expect.objectContaining({ pointer: '/settings/threshold', code: 'format' }),
+      expect.objectContaining({ pointer: '/settings/threshold', code: 'decimal' }),
     ])
   })
 

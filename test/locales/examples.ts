@@ -1,10 +1,15 @@
 import { z } from 'zod'
 import { readDuration, readFeed, readNumber, readTime } from '#bot/core/typed-input.ts'
+import { AlertSelectionQuery } from '#src/alerts/model.ts'
 import { createChannels } from '#src/channels/index.ts'
 import { isTimeZone } from '#src/i18n/format.ts'
 import { findZones } from '#src/i18n/zones.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { IdParam } from '#src/kernel/pagination.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
+import { Address, Instant } from '#src/kernel/units.ts'
+import { Settings } from '#src/recipients/settings.ts'
+import { getWatchType } from '#src/watches/types/index.ts'
 
 /** Parses a typed text as the service does; undefined if the service refuses it. */
 type Reader = (text: string, locale: Locale) => string | number | undefined
@@ -46,6 +51,18 @@ const zone: Reader = (text) => {
   return found.length === 1 ? found[0] : undefined
 }
 
+/** Reads what a schema of the API accepts. */
+function accepted(schema: z.ZodType): Reader {
+  return (text) => (schema.safeParse(text).success ? text : undefined)
+}
+
+/** The schema of a property of a watch. */
+function propertyOf(type: string, part: 'settings' | 'target', name: string): z.ZodType {
+  const schema = getWatchType(type)[part]
+  if (!(schema instanceof z.ZodObject)) throw new Error(`${type} has no object ${part}`)
+  return schema.shape[name]
+}
+
 /** Parser of the input that a text asks for, by key. */
 const READERS: Readonly<Record<string, Reader>> = {
   'bot:typed.notDuration': duration,
@@ -54,7 +71,6 @@ const READERS: Readonly<Record<string, Reader>> = {
   'bot:edit.sendNumber': readBy(4),
   'bot:edit.sendWhole': readBy(0),
   'bot:edit.sendPercent': readBy(2),
-  'bot:typed.no_address': address,
   'bot:new.ask.address': address,
   'bot:new.ask.feed': feed,
   'bot:rec.ask.email': (text) => z.email().safeParse(text).data,
@@ -67,6 +83,14 @@ const READERS: Readonly<Record<string, Reader>> = {
   'bot:ask.notTime': readTime,
   'bot:zone.send': zone,
   'bot:zone.unknown': zone,
+  'errors:field.address': accepted(Address),
+  'errors:field.decimal': accepted(propertyOf('wallet-balance', 'settings', 'threshold')),
+  'errors:field.email': accepted(z.email()),
+  'errors:field.feed_name': accepted(propertyOf('feed-move', 'target', 'feed')),
+  'errors:field.id_list': accepted(AlertSelectionQuery.shape.ids),
+  'errors:field.instant': accepted(Instant),
+  'errors:field.integer': accepted(IdParam.shape.id),
+  'errors:field.time_of_day': accepted(Settings.shape.digestAt),
   'errors:field.timezone': (text) => (isTimeZone(text) ? text : undefined),
 }
 

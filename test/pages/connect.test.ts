@@ -44,7 +44,7 @@ describe('the connect page', () => {
   })
 
   test.each([
-    ['0x12', 'The format is not valid.'],
+    ['0x12', 'An address has 40 characters after 0x; this has 2.'],
     [BOB.replace('d', 'D'), 'One character of this address seems wrong.'],
   ])('says what is wrong with %s, and lets it be mended', async (wallet, text) => {
     const { path } = await askedChat()

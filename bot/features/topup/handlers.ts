@@ -11,8 +11,9 @@ import type { Quantity } from '#src/i18n/parse.ts'
 import { escapeHtml, typed } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { Hash } from '#src/kernel/units.ts'
+import { Hash, hashProblem } from '#src/kernel/units.ts'
 import { findOpenTopup, getWalletStatus } from '#src/operations/chat-status.ts'
+import { fieldText } from '#src/operations/problem.ts'
 import { confirmTopup, createTopup } from '#src/operations/topups.ts'
 import type { BotContext } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
@@ -349,7 +350,8 @@ const hashAnswer = defineQuestion({
   ask: async (ctx, { handle }) => hashQuestion(ctx.reader, { handle }),
   answer: async (ctx, { handle }, text) => {
     const txHash = /(?<![0-9a-z])(?:0x)?[0-9a-f]{64}(?![0-9a-z])/i.exec(text)?.[0]
-    if (txHash === undefined) return { html: ctx.t.html('bot:topup.noHash') }
+    if (txHash === undefined)
+      return { html: escapeHtml(fieldText(ctx.t, hashProblem(text.trim()))) }
     const link = await linkOf(ctx, handle)
     try {
       await ctx.call(confirmTopup, { params: { handle }, body: { txHash } }, link)

@@ -9,7 +9,8 @@
  */
 import { z } from 'zod'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
-import { Address, Hash, Id, Instant, Units } from '#src/kernel/units.ts'
+import { textFormat } from '#src/kernel/text-format.ts'
+import { Address, Hash, hashProblem, Id, Instant, Units } from '#src/kernel/units.ts'
 import { MIN_TOPUP_CREDITS, type PaymentTokenKey, SLOTS_MAX } from '../price-list.ts'
 import { PERIODS_MAX } from '../subscriptions/model.ts'
 
@@ -164,10 +165,9 @@ export type Topup = z.output<typeof Topup>
 /** Body of `POST /topup/{handle}/confirm`. */
 export const ConfirmTopup = z
   .strictObject({
-    txHash: z
-      .string()
-      .regex(/^(0x)?[0-9a-fA-F]{64}$/)
-      .meta({ description: 'operations:field.txHash' }),
+    txHash: textFormat(/^(0x)?[0-9a-fA-F]{64}$/, hashProblem).meta({
+      description: 'operations:field.txHash',
+    }),
   })
   .meta({ id: 'ConfirmTopup' })
 export type ConfirmTopup = z.output<typeof ConfirmTopup>

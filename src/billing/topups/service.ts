@@ -5,6 +5,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { type Address, type Hash, storedAddress } from '#src/kernel/units.ts'
+import { choiceProblem } from '#src/kernel/validation.ts'
 import { requireBilling, requireTerms, type Terms } from '../account/service.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.ts'
 import { type NewPurchase, NewTopup, type Purchase, QUOTE_SECONDS, type Topup } from './model.ts'
@@ -131,7 +132,7 @@ export function checkAsset(deps: Pick<TopupDeps, 'billing'>, body: unknown): rea
   const named = Named.safeParse(body).data?.asset
   const names = assetNames(deps)
   if (named === undefined || names.has(named)) return []
-  return [{ pointer: '/asset', code: 'choice', values: { options: [...names.keys()].join(', ') } }]
+  return [{ pointer: '/asset', ...choiceProblem([...names.keys()], named) }]
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { TextValues, Translate } from '#src/i18n/translate.ts'
-import type { ErrorCode, ErrorStatus } from '#src/kernel/errors.ts'
+import type { ErrorCode, ErrorStatus, FieldError } from '#src/kernel/errors.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { problemBody } from '../problem.ts'
 import { PAID } from './subscriptions.ts'
@@ -10,7 +10,11 @@ interface ProblemExample {
   readonly values?: TextValues
   readonly members?: JsonObject
   /** Errors by pointer: code and values of each. */
-  readonly errors?: readonly (readonly [pointer: string, code: string, values?: TextValues])[]
+  readonly errors?: readonly (readonly [
+    pointer: string,
+    code: string,
+    values?: FieldError['values'],
+  ])[]
 }
 
 /** One error for every status. */

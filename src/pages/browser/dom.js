@@ -73,7 +73,10 @@ export function say(text) {
 /** Makes every copy button work. */
 export function offerCopies() {
   for (const button of document.querySelectorAll('button[data-copy]')) {
-    if (button instanceof HTMLButtonElement && navigator.clipboard !== undefined) offerCopy(button)
+    if (!(button instanceof HTMLButtonElement)) continue
+    if (navigator.clipboard !== undefined) offerCopy(button)
+    // Pages without TLS have no clipboard. The button keeps its place.
+    else button.style.visibility = 'hidden'
   }
 }
 

@@ -2,6 +2,7 @@ import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
 import { feedName, findFeed, nearestFeeds } from '#src/chain/feed-names.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
+import { textFormat } from '#src/kernel/text-format.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineWatchType, type Prefilter } from '../define.ts'
 import type { SignalForm } from '../form.ts'
@@ -16,10 +17,9 @@ const WINDOW_SECONDS_MIN = 60
 const WINDOW_SECONDS_MAX = 604_800
 
 const Target = z.strictObject({
-  feed: z
-    .string()
-    .regex(/^(0x[0-9a-fA-F]{42}|[\w.+-]{1,16}(\/[\w.+-]{1,16})?)$/)
-    .meta({ examples: ['FLR/USD', '0x01464c522f55534400000000000000000000000000'] }),
+  feed: textFormat(/^(0x[0-9a-fA-F]{42}|[\w.+-]{1,16}(\/[\w.+-]{1,16})?)$/, () => ({
+    code: 'feed_name',
+  })).meta({ examples: ['FLR/USD', '0x01464c522f55534400000000000000000000000000'] }),
 })
 type Target = z.output<typeof Target>
 

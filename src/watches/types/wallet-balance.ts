@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ChangedBalance } from '#src/chain/chain.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { assetSymbol } from '#src/kernel/chains.ts'
+import { textFormat } from '#src/kernel/text-format.ts'
 import { Address, Hash, Instant, Units } from '#src/kernel/units.ts'
 import { type BlockSpan, defineWatchType, type ObservationSources } from '../define.ts'
 import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
@@ -17,9 +18,7 @@ const THRESHOLD_MIN = '0.000001'
 const THRESHOLD_MAX = '1000000000000000'
 
 /** Threshold in whole units of the asset: 0.000001 to 10^15. */
-const Threshold = z
-  .string()
-  .regex(/^(0|[1-9]\d{0,15})(\.\d{1,18})?$/, { abort: true })
+const Threshold = textFormat(/^(0|[1-9]\d{0,15})(\.\d{1,18})?$/, () => ({ code: 'decimal' }))
   .refine((text) => parseUnits(text, 18) >= parseUnits(THRESHOLD_MIN, 18), {
     params: { code: 'too_small', minimum: THRESHOLD_MIN },
   })
