@@ -48,6 +48,7 @@ const ARGUMENTS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   next: fc.stringMatching(/^[a-z]{1,8}$/),
   topic: maybe(fc.stringMatching(/^[a-z]{1,8}$/)),
   terms: hex(8),
+  term: fc.integer({ min: 0, max: 99 }),
   chat: fc.integer({ min: -9_999_999_999_999, max: -1 }),
   'rec.group.topic': maybe(id),
   what: fc.constantFrom('ack', 'mute', 'rec'),

@@ -103,7 +103,7 @@ test('an example has the observed addresses of the provider, each in its role', 
 describe('the example of a balance', () => {
   const seen = {
     ...{ position: 7, at: '2026-12-01T09:59:00.000Z', balanceUnits: '4000500000' },
-    ...{ symbol: 'USDX', decimals: 6 },
+    ...{ symbol: 'USDX', decimals: 6, movement: null },
   }
   test('moves by the threshold to the last balance, and invents no counterparty', () => {
     const settings = { threshold: '250', direction: 'any' }
@@ -177,7 +177,7 @@ test('the example of missed rounds has as many rounds as the watch alerts after,
 test('the example of a vote is about the last ended reward epoch', () => {
   const vote = {
     ...{ openedAt: null, concludedAt: null, isConcluded: false, signedAt: null },
-    ...{ signedOther: false, isKnown: true, weightSigned: 0.25 },
+    ...{ firstSignedAt: null, signedOther: false, isKnown: true, weightSigned: 0.25 },
   }
   const epoch = { rewardEpochId: 470, endedAt: '2026-11-30T07:00:00.000Z', publishedAt: null }
   const epochs = [{ ...epoch, uptime: vote, rewards: vote }]

@@ -291,6 +291,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
     otherwise: 'instant',
   },
   token: 'name',
+  tool: 'code',
   total: 'number',
   type: 'term',
   unit: 'amount',

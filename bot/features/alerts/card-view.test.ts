@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { AlertCard } from '#src/alerts/card.ts'
 import type { MessageState } from '#src/channels/envelope.ts'
 import { translator } from '#src/i18n/translate.ts'
+import { withoutJoiners } from '#src/kernel/inert-text.ts'
 import { alertCard, deliveryText } from './card-view.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
@@ -55,7 +56,8 @@ test('an alert of a data provider has a button to its proof, others have none', 
 test('an alert of the history names the recipients of its escalation only to who may change it', () => {
   const state = { escalated: { at: now, to: ['boss@example.org'] } }
   const card = cardIn('provider-fsp', 'fsp.ftso-commit', state)
-  const html = (rights: 'none' | 'read' | 'write') => alertCard(reader, card, { rights, now }).html
+  const html = (rights: 'none' | 'read' | 'write') =>
+    withoutJoiners(alertCard(reader, card, { rights, now }).html)
   expect(html('write')).toContain('boss@example.org')
   for (const rights of ['none', 'read'] as const) {
     expect(html(rights)).toContain('escalated')
