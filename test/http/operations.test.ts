@@ -19,6 +19,7 @@ const routed = REGISTRY.flatMap((operation) => {
   const path = operation.path
     ?.replace('{id}', '1')
     .replace('{key}', 'email')
+    .replace('{type}', 'wallet-balance')
     .replace('{provider}', `0x${'1'.repeat(40)}`)
     .replace('{handle}', `0x${'1'.repeat(64)}`)
   return path === undefined
