@@ -15,8 +15,8 @@ export interface AlertMatcher {
 const FURTHER_ALERTS_MS = 5000
 
 /**
- * Runs an action, and reports once for each chat, mailbox and hook that an alert about it arrived. Waits for the
- * first alert until the signal aborts.
+ * Runs an action, and reports once for each chat, mailbox and hook that an alert about it arrived, after what the
+ * action itself reports. Waits for the first alert until the signal aborts.
  */
 export async function runAndReportAlerts(
   world: WorldParts,
@@ -25,18 +25,21 @@ export async function runAndReportAlerts(
   act: () => Promise<void>,
 ): Promise<void> {
   const first = Promise.withResolvers<void>()
+  const acted = Promise.withResolvers<void>()
   let start = performance.now()
   const seen = new Set<string>()
   const stopListening = listenForAlerts(world, kind, (where) => {
     if (seen.has(where)) return
     seen.add(where)
-    note(`alert ${where} after ${secondsSince(start)}`)
+    const after = secondsSince(start)
+    void acted.promise.then(() => note(`alert ${where} after ${after}`))
     first.resolve()
   })
   const giveUp = () => first.resolve()
   try {
     start = performance.now()
     await act()
+    acted.resolve()
     signal.addEventListener('abort', giveUp, { once: true })
     if (signal.aborted) giveUp()
     await first.promise
