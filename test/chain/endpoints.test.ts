@@ -11,6 +11,7 @@ import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
 import { headerHash } from '#src/chain/block-header.ts'
 import type { Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
+import { createEndpoints } from '#src/chain/endpoints.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 
@@ -370,6 +371,38 @@ describe('an endpoint of another chain', () => {
     expect(nowMs - fromMs).toBeGreaterThanOrEqual(30_000)
     expect(nowMs - fromMs).toBeLessThanOrEqual(60_000 + 40_000)
     expect(loggedAt('info')).toMatchObject([{ message: 'rpc endpoint serves the right chain' }])
+  })
+
+  test('may know more than the others while it is in doubt, and nothing when it is put away', async () => {
+    primary.rewrite('eth_chainId', () => '0x1')
+    const rpcUrls = [primary.url, secondary.url]
+    const endpoints = createEndpoints({ rpcUrls, chainId: 14, log, clock, timeoutMs: 1000 })
+    const readPoorly = () =>
+      endpoints.askForMost(
+        (client) => client.request({ method: 'eth_chainId' }),
+        () => false,
+        undefined,
+      )
+    for (; nowMs < AT + 32_000; nowMs += 500)
+      expect(await readPoorly()).toEqual({ answer: '0xe', isSure: false })
+    expect(await readPoorly()).toEqual({ answer: '0xe', isSure: true })
+  })
+
+  test.each([
+    ['is slow', (proxy: RpcProxy) => proxy.delay(700)],
+    [
+      'is refused before it answers',
+      (proxy: RpcProxy) => proxy.failNext(2, { status: 503 }, 'eth_chainId'),
+    ],
+  ])('may be the right one and %s', async (_what, hinder) => {
+    hinder(primary)
+    const chain = chainOf(primary.url)
+    const address = devnet.people.bob.account.address
+    expect(await Promise.all([chain.isContract(address), chain.isContract(address)])).toEqual([
+      false,
+      false,
+    ])
+    expect(lines).toEqual([])
   })
 
   test('gives no answer to a read that began before it named another chain', async () => {
