@@ -274,24 +274,19 @@ CREATE TABLE "telegram_paces" (
 	CONSTRAINT "telegram_paces_bot_id_chat_id_pk" PRIMARY KEY("bot_id","chat_id")
 );
 --> statement-breakpoint
-CREATE TABLE "lock_fences" (
-	"name" text PRIMARY KEY NOT NULL,
-	"number" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "slice_leases" (
-	"name" text NOT NULL,
-	"slice" smallint NOT NULL,
+CREATE TABLE "leases" (
+	"work" text NOT NULL,
+	"item" text NOT NULL,
 	"owner" uuid,
 	"number" bigint NOT NULL,
-	CONSTRAINT "slice_leases_name_slice_pk" PRIMARY KEY("name","slice")
+	CONSTRAINT "leases_work_item_pk" PRIMARY KEY("work","item")
 );
 --> statement-breakpoint
-CREATE TABLE "slice_members" (
-	"name" text NOT NULL,
-	"member" uuid NOT NULL,
+CREATE TABLE "members" (
+	"work" text NOT NULL,
+	"process" uuid NOT NULL,
 	"expires_at" timestamp with time zone NOT NULL,
-	CONSTRAINT "slice_members_name_member_pk" PRIMARY KEY("name","member")
+	CONSTRAINT "members_work_process_pk" PRIMARY KEY("work","process")
 );
 --> statement-breakpoint
 CREATE TABLE "deliveries" (

@@ -25,6 +25,7 @@ import { createSharedPace, paceLimits } from '#src/channels/telegram-pace.ts'
 import type { Config } from '#src/config.ts'
 import { createDatabaseClock, hostClockAheadMs, type SyncedClock } from '#src/db/clock.ts'
 import { connect, type Db, waitForDatabase } from '#src/db/connection.ts'
+import { createLeases } from '#src/db/leases.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { createReplica } from '#src/db/replica.ts'
 import { createSlices, type Slices } from '#src/db/slices.ts'
@@ -137,6 +138,7 @@ export function createApp(
     ...{ ...REQUESTS_POOL, ...waits('requests'), poolerUrl },
   })
   const { db, sql } = connection
+  const leases = createLeases(sql, { log })
   const jobsDb = connection.openPool({ ...JOBS_POOL, ...waits('jobs') })
   const meteringDb = connection.openPool({ ...METERING_POOL, ...waits('metering') })
   const replica =
@@ -256,9 +258,10 @@ export function createApp(
     sending: createSendingState(channels),
     claimsDb: connection.openPool({ ...CLAIMS_POOL, ...waits('claims') }),
     heads,
+    leases,
     slices:
       parts.slices ??
-      createSlices({ db: jobsDb, sql, name: 'targets', wakes: ['blocks', 'ledger'] }),
+      createSlices({ db: jobsDb, leases, name: 'targets', wakes: ['blocks', 'ledger'] }),
     typePauses: createTypePauses(),
     deliveryClock: sharedClock(jobsDb),
     checkClock,
@@ -296,7 +299,7 @@ export function createApp(
       await waitForDatabase(sql, { ...patience, ...(signal && { signal }) })
       await migrate(sql, MIGRATIONS, { signal })
       // Rows inserted while their partition is missing would have to be moved.
-      await runOnceBeforeStart(jobApp, sql, retain)
+      await runOnceBeforeStart(jobApp, retain)
       signal?.throwIfAborted()
       await internal.listen({ host: config.http.host, port: config.http.internalPort })
       if (plays('api')) {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { lockKey } from '#src/db/lock.ts'
+import { lockKey } from '#src/db/advisory-lock.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import { builtProgram } from './support/built-program.ts'
 import { freshDatabase } from './support/database.ts'

@@ -1,6 +1,7 @@
 import type { Bot } from 'grammy'
 import type { SyncedClock } from '#src/db/clock.ts'
 import type { Sql } from '#src/db/connection.ts'
+import type { Leases } from '#src/db/leases.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
@@ -69,7 +70,11 @@ export interface BotSettings extends PacedAccess {
  * Creates the bot. The bot sends no request before it is introduced or started. Long because it lists all that the
  * service asks of the bot.
  */
-export function createBotService(app: App, sql: Sql, settings: BotSettings): BotService {
+export function createBotService(
+  app: App & { readonly leases: Leases },
+  sql: Sql,
+  settings: BotSettings,
+): BotService {
   const { webhookSecret, leaseClock, parts, token, apiRoot, pace } = settings
   const bot = createBot({ app, parts, token, apiRoot, pace })
   const pollApi = createApi(settings, POLL_SECONDS + API_TIMEOUT_SECONDS)
@@ -96,7 +101,7 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
     if (signal.aborted) return await inbox.stop()
     const receiving =
       webhookSecret === undefined
-        ? keepPolling(app, sql, pollApi, contact, signal)
+        ? keepPolling(app, app.leases, pollApi, contact, signal)
         : keepWebhook(app, bot.api, contact, { secret: webhookSecret, signal })
     await Promise.all([
       receiving,

@@ -2,7 +2,7 @@ import { and, desc, eq, gt, inArray, isNull, lt, type SQL, sql } from 'drizzle-o
 import { batchedRead } from '#src/db/batched-read.ts'
 import type { Db } from '#src/db/connection.ts'
 import { deleteInBatches } from '#src/db/delete-in-batches.ts'
-import { lockKey } from '#src/db/lock.ts'
+import { lockKey } from '#src/db/advisory-lock.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { LISTED_TOKENS_MAX, type StoredChallenge } from './model.ts'

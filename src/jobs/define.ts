@@ -3,7 +3,7 @@ import type { MailDeps } from '#src/channels/email.ts'
 import type { MailServer } from '#src/channels/mailer.ts'
 import type { SyncedClock } from '#src/db/clock.ts'
 import type { Db } from '#src/db/connection.ts'
-import type { Fence } from '#src/db/lock.ts'
+import type { Fence, Leases } from '#src/db/leases.ts'
 import type { Slices } from '#src/db/slices.ts'
 import type { AttemptCounter } from '#src/delivery/attempt-counter.ts'
 import type { SendingState } from '#src/delivery/sending-state.ts'
@@ -53,6 +53,8 @@ export interface JobApp extends App {
   readonly heartbeat: HeartbeatMonitor | undefined
   /** The bot; absent if there is no bot token. */
   readonly bot?: BotWork
+  /** Leases of this process: of the jobs that one process does. */
+  readonly leases: Leases
   /** Slices of targets that this process observes and judges. */
   readonly slices: Slices
   /** Pauses of watch types that fail. */

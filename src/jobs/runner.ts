@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
+import type { Lease } from '#src/db/leases.ts'
 import { listen } from '#src/db/listen.ts'
-import { type Fence, type Lock, tryLock, whileHolding } from '#src/db/lock.ts'
 import { backoffMs } from '#src/kernel/backoff.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
@@ -44,19 +44,14 @@ export async function startJobs(app: JobApp, sql: Sql, jobs: readonly Job[]): Pr
 }
 
 /** Runs a job once before the service starts. Skips it if another process is running the job. */
-export async function runOnceBeforeStart(app: JobApp, sql: Sql, job: Job): Promise<void> {
-  const lock = await tryLock(sql, lockOf(job))
-  if (lock === undefined) return
+export async function runOnceBeforeStart(app: JobApp, job: Job): Promise<void> {
+  const lease = await app.leases.tryTake(job.name)
+  if (lease === undefined) return
   try {
-    await job.run(app, lock.signal, CHECK_EVERYTHING, await lock.drawFence())
+    await job.run(app, lease.signal, CHECK_EVERYTHING, lease.fence)
   } finally {
-    await lock.release()
+    await lease.release()
   }
-}
-
-/** Name of the job's lock. */
-function lockOf(job: Job): string {
-  return `job ${job.name}`
 }
 
 async function startJob(
@@ -71,15 +66,15 @@ async function startJob(
     job.onNotify?.(app, payload)
   }
   const stopListening = job.wakeOn && (await listen(sql, job.wakeOn, onNotify))
-  const work = async (inner: AbortSignal, lock?: Lock) => {
+  const work = async (inner: AbortSignal, lease?: Lease) => {
     const stopWaking = job.wakeBy?.(app, () => waker.wake(''))
     try {
-      await loop(app, job, waker, inner, lock)
+      await loop(app, job, waker, inner, lease)
     } finally {
       stopWaking?.()
     }
   }
-  const running = job.everywhere ? work(signal) : whileHolding(sql, lockOf(job), signal, work)
+  const running = job.everywhere ? work(signal) : app.leases.whileHolding(job.name, signal, work)
   const ended = running.then(async () => {
     if (stopListening) await stopListening()
   })
@@ -91,9 +86,8 @@ async function loop(
   job: Job,
   waker: JobWaker,
   signal: AbortSignal,
-  lock: Lock | undefined,
+  lease: Lease | undefined,
 ): Promise<void> {
-  let fence: Fence | undefined
   let failures = 0
   let notified: JobWakeUps = { ...waker.take(), mayHaveMissed: true }
   let fullScanAt = performance.now()
@@ -105,9 +99,8 @@ async function loop(
   while (!signal.aborted) {
     try {
       if (notified.mayHaveMissed) fullScanAt = performance.now()
-      fence ??= await lock?.drawFence()
       startedAt = performance.now()
-      await job.run(app, signal, notified, fence)
+      await job.run(app, signal, notified, lease?.fence)
       count(true)
       if (failures > 0) app.log.info({ job: job.name, failures }, 'job works again')
       failures = 0

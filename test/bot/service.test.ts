@@ -4,6 +4,7 @@ import { ALLOWED_UPDATES, fetchUpdates } from '#bot/core/poller.ts'
 import { type BotService, createBotService } from '#bot/core/service.ts'
 import { BOT_PARTS } from '#bot/parts.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
+import { createLeases } from '#src/db/leases.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -56,7 +57,11 @@ function create(
     leaseClock,
     parts: BOT_PARTS,
   }
-  const service = createBotService({ ...app, publicUrl }, only.sql, settings)
+  const service = createBotService(
+    { ...app, publicUrl, leases: createLeases(only.sql) },
+    only.sql,
+    settings,
+  )
   services.push(service)
   return service
 }
@@ -280,7 +285,7 @@ describe('the webhook', () => {
 
   beforeAll(async () => {
     server = fastify()
-    const service = createBotService(app, only.sql, {
+    const service = createBotService({ ...app, leases: createLeases(only.sql) }, only.sql, {
       token: BOT_TOKEN,
       apiRoot: telegram.url,
       webhookSecret: secret,

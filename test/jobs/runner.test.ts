@@ -54,11 +54,11 @@ test('the first run of a job is a full scan, later ones get the payloads of noti
 
 test('a job that is run on request runs at once, unless it is running already', async () => {
   const { job, runs } = recording()
-  await runOnceBeforeStart(service.app, service.sql, job)
+  await runOnceBeforeStart(service.app, job)
   expect(runs).toEqual([['all']])
   await withJob(job, async () => {
     await expect.poll(() => runs).toHaveLength(2)
-    await runOnceBeforeStart(service.app, service.sql, job)
+    await runOnceBeforeStart(service.app, job)
     expect(runs).toHaveLength(2)
   })
 })

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import * as alerts from '#src/alerts/service.ts'
-import { tryLock } from '#src/db/lock.ts'
+import { createLeases } from '#src/db/leases.ts'
 import { createSlices, SLICES } from '#src/db/slices.ts'
 import { pruneTargets } from '#src/watches/manage/retention.ts'
 import { observeSlices } from '#src/watches/observe/observe.ts'
@@ -413,10 +413,13 @@ describe('two processes', () => {
     const deps = depsOf(world)
     await publishTip(deps, signal)
     const passDeps = { ...deps, typePauses: createTypePauses() }
-    const slicesDeps = { db: world.app.db, sql: world.sql, name: 'targets', wakes: [] }
-    const [former, next] = [createSlices(slicesDeps), createSlices(slicesDeps)]
+    const newSlices = () => {
+      const leases = createLeases(world.sql, { isRenewing: false })
+      return createSlices({ db: world.app.db, leases, name: 'targets', wakes: [] })
+    }
+    const [former, next] = [newSlices(), newSlices()]
     await former.share()
-    await world.sql`update slice_members set expires_at = expires_at - interval '1 hour'`
+    await world.sql`update members set expires_at = expires_at - interval '1 hour'`
     await next.share()
     expect(former.held()).toHaveLength(SLICES)
     await observeSlices({ ...passDeps, slices: former }, signal)
@@ -425,7 +428,7 @@ describe('two processes', () => {
     expect(await world.events(id)).not.toEqual([])
   })
 
-  test('store prices and votes, and fire outage alerts, only while holding the lock', async () => {
+  test('store prices and votes, and fire outage alerts, only while holding the lease', async () => {
     const world = await begin()
     await world.watch('feed-move', { feed: 'XRP/USD' }, { percent: 5, windowSeconds: 600 })
     const provider = identityIn(world)('Alpha')
@@ -435,14 +438,14 @@ describe('two processes', () => {
     await world.simulation().playTo(1_658_430_000 + 90 * 3360 * 453 + 3600)
     await world.devnet.mine(2, 1)
     const tip = await world.app.chain.confirmedBlock(world.app.confirmations, signal)
-    // A refusal ends the session of the lock, so that each write has a lock of its own.
-    let locks = 0
+    const leases = createLeases(world.sql)
+    // A refusal ends the lease, so that each write has one of its own.
+    let count = 0
     const old = async () => {
-      locks += 1
-      const lock = await tryLock(world.sql, `watcher ${locks}`)
-      const fence = await lock?.drawFence()
-      await lock?.drawFence()
-      return fence
+      count += 1
+      const lease = await leases.tryTake(`watcher ${count}`)
+      await world.sql`update leases set number = number + 1 where item = ${`watcher ${count}`}`
+      return lease?.fence
     }
     const { facts } = world.app
     const outdated = expect.objectContaining({ name: 'FenceError' })
