@@ -216,13 +216,12 @@ function credited(reader: Reader, shown: ShownTopup): View {
 /** Lines about paying the remainder. */
 function restLines(reader: Reader, rest: Topup): readonly string[] {
   const { t } = reader
-  const values = {
-    rest: topupAmountText(t, rest, rest.amount),
-    time: clockTime(reader, rest.expiresAt),
-  }
   return [
     '',
-    t.html('pages:pay.rest', values),
+    t.html('bot:topup.rest', {
+      amount: topupAmountText(t, rest, rest.amount),
+      time: clockTime(reader, rest.expiresAt),
+    }),
     ...byHand(t, rest),
     ...(isOpenLink(rest.page) ? [] : [escapeHtml(topupPageUrl(reader, rest))]),
   ]
