@@ -65,6 +65,27 @@ describe('an alert', () => {
     expect(view.rows).toHaveLength(severity === 'info' ? 1 : 4)
   })
 
+  test('about own payments alone, several in one message, needs no acknowledgement and no mute', () => {
+    const payment = (alertId: number, form: 'topUp' | 'sent'): EnvelopeMessage => ({
+      ...envelopeOf({ message: { alertId } }).message,
+      source: { type: 'wallet-balance', signal: 'balance-change', form },
+    })
+    const shown = (...items: readonly EnvelopeMessage[]) => {
+      const [message = payment(1, 'topUp')] = items
+      return alertView({ ...envelopeOf({ message }), kind: 'group', items })
+    }
+    // Groups are not told what a transfer was for.
+    for (const form of ['topUp', 'sent'] as const) {
+      const { rows } = shown(payment(4711, form), payment(4712, form))
+      expect(rows.flat().map(({ label }) => label)).toEqual(['Alerts'])
+    }
+    const other = { ...payment(4713, 'sent'), severity: 'warning' } as const
+    expect(shown(payment(4711, 'topUp'), other).rows[0]?.map(({ label }) => label)).toEqual([
+      'Acknowledge all',
+      'Alerts',
+    ])
+  })
+
   test('keeps its page and its help where nobody may change anything', () => {
     expect(buttons(alertView(envelopeOf(commit), {}, { isReceiveOnly: true }))).toEqual([
       ['Details https://watchdog.example.org/a/abc123'],

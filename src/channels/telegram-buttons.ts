@@ -13,7 +13,7 @@ import { helpText, SIGNAL_HELP_SECTIONS, type SignalHelpSection } from '#src/i18
 import { type TextKey, translator } from '#src/i18n/translate.ts'
 import { type Button, layout, type Rows } from '#src/telegram/buttons.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
-import { groupHelp, openIn } from './group.ts'
+import { actionableIn, groupHelp } from './group.ts'
 import { helpRef, isOwnPayment } from './transfer.ts'
 import { hasEnded, isOpenLink, worstOf } from './wording.ts'
 
@@ -206,7 +206,7 @@ function helpButton(envelope: Envelope, id: number, section: SignalHelpSection):
 
 function groupButtons(envelope: Envelope, state: MessageState): Rows {
   const { press, list } = buttonMakers(envelope)
-  const worst = worstOf(openIn(envelope, state))
+  const worst = worstOf(actionableIn(envelope, state))
   const alerts = list('messages:button.alerts', worst?.watchId ?? envelope.message.watchId)
   if (worst === undefined || hasEnded(state)) return [[alerts]]
   const acknowledge =

@@ -4,6 +4,7 @@ import { recoveredTitle } from '#src/alerts/render.ts'
 import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { withoutNames } from '#src/channels/shown.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
+import { isOwnPayment } from '#src/channels/transfer.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
@@ -51,15 +52,19 @@ export function alertCard(reader: Reader, card: AlertCard, options: CardOptions)
   })
   const params = { id: card.alert.id }
   const { rows } = view
-  const record = [
-    ...(reader.isGroup
-      ? []
-      : [act(t('bot:button.deliveries'), packed('alert.deliveries', params))]),
-    act(t('bot:button.delete'), packed('alert.delete', params)),
-  ]
+  // Nothing is to be done about an own payment, and its page has the rest.
+  const record = isOwnPayment(card.envelope)
+    ? []
+    : [
+        ...(reader.isGroup
+          ? []
+          : [act(t('bot:button.deliveries'), packed('alert.deliveries', params))]),
+        act(t('bot:button.delete'), packed('alert.delete', params)),
+      ]
   const readOnlyActions = [reader.isGroup ? [] : record.slice(0, 1)]
   const { link, event } = card.envelope.message
-  const proof = canBeProven(event) && isOpenLink(link) ? [proofButton(t, link)] : []
+  const isProven = canBeProven(event) && isOpenLink(link) && !isOwnPayment(card.envelope)
+  const proof = isProven ? [proofButton(t, link)] : []
   const body = notice === undefined ? view.html : `${notice}\n\n${view.html}`
   return {
     html: body,
