@@ -8,13 +8,13 @@ import { isOwnPayment } from '#src/channels/transfer.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
-import { escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { id, type Translate, typed } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
-import { inertText } from '#src/kernel/inert-text.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { canBeProven } from '#src/watches/events.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
 import { canSeeDestination, failureText } from '../../views/destination.ts'
+import { textHtml } from '../../views/markup.ts'
 import { clockTime, nearTime } from '../../views/time.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 import { alertGlyph } from './list-view.ts'
@@ -126,7 +126,7 @@ export function deliveriesCard(
   const shown = alert.deliveries.filter(({ recipientId }) => canSeeDestination(rights, recipientId))
   const lines = [
     t.html('bot:deliveries.title', { number: id(`#${alert.id}`) }),
-    `${alertGlyph(alert)} ${escapeHtml(inertText(shownTitle(t, alert)))}`,
+    `${alertGlyph(alert)} ${textHtml(shownTitle(t, alert))}`,
     '',
     ...shown.slice(0, DELIVERIES_MAX).map((entry) => {
       const name = names.get(entry.recipientId) ?? t('bot:deliveries.gone')
@@ -174,7 +174,7 @@ export function deliveryText(
       : []),
     ...(reason === '' || (status === 'delivered' && lastStatusCode === null)
       ? []
-      : [failure ?? t.html('bot:deliveries.reason', { reason: id(reason) })]),
+      : [failure ?? t.html('bot:deliveries.reason', { reason })]),
   ]
   return { kind: 'html', html: parts.join(' · ') }
 }
