@@ -43,7 +43,7 @@ export interface CardData {
   readonly providerName: string | undefined
 }
 
-interface CardOptions {
+export interface CardOptions {
   readonly now: Date
   /** Buttons for the reader: none, only buttons that change nothing, or all buttons. */
   readonly rights: 'none' | 'read' | 'write'
