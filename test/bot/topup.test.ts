@@ -107,7 +107,7 @@ describe('/topup', () => {
       ['WDG +10%', 'WFLR', 'FLR'],
       ['FXRP', 'XRP'],
       ['Past top-ups'],
-      ['‹ Slots', '‹ Menu'],
+      ['‹ Menu'],
     ])
   })
 
@@ -125,7 +125,7 @@ describe('/topup', () => {
       await ann.press(packed('topup.quote', { asset: 'FLR', credits: 10_000 }))
       expect(says(ann)).toContain('⚠️ FLR cannot be used for payments right now.')
       expect(says(ann)).toContain('Buying credits is not possible right now.')
-      expect(ann.labels()).toEqual([['Past top-ups'], ['‹ Slots', '‹ Menu']])
+      expect(ann.labels()).toEqual([['Past top-ups'], ['‹ Menu']])
       await contracts.setFeed('FLR/USD', 200_000n, 7)
       await world.pass(60)
       await ann.say('/topup')

@@ -62,7 +62,7 @@ export function targetStep(
     options.listed > 0 && !options.isList
       ? [
           act(
-            t(checkedKey(`bot:button.all.${kind}`), { count: options.listed }),
+            `${t(checkedKey(`bot:button.all.${kind}`), { count: options.listed })} ›`,
             packed('new.page', { rev, page: 1 }),
           ),
         ]
