@@ -120,7 +120,10 @@ describe('POST /watches', () => {
       where key = ${headers['idempotency-key']}`
     for (let repeat = 0; repeat < 2; repeat++) {
       const answer = await send()
-      expect(answer).toMatchObject({ status: 409, body: { code: 'idempotency_response_unreadable' } })
+      expect(answer).toMatchObject({
+        status: 409,
+        body: { code: 'idempotency_response_unreadable' },
+      })
       expect(answer.headers).not.toHaveProperty('idempotent-replayed')
     }
     expect((await alice.request('GET', '/watches')).body.data).toHaveLength(1)

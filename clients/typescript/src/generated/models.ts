@@ -1735,7 +1735,7 @@ export interface Problem {
   }[];
   /** Why the top-up did not succeed; null if no reason is known. */
   reason?: string | null;
-  /** Id of the request, for questions to the operator. */
+  /** Id of the request. */
   requestId: string;
   /** The missing scope. */
   scope?: string;
@@ -2311,6 +2311,34 @@ export interface Rendered {
   locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   /** Title in one sentence. */
   title: string;
+}
+
+export interface Renewal {
+  /**
+   * Expected price in credits, the `totalCredits` of a quote. At any other price, nothing is bought.
+   * @min 0
+   * @max 1000000000000
+   */
+  expectedCredits?: number;
+  /**
+   * Number of the term; the one that was bought has number 1.
+   * @min 1
+   * @max 1000000
+   */
+  term: number;
+}
+
+export interface RenewalQuote {
+  /** Price and time of the next term. */
+  quote: SlotQuote;
+  /** The subscription as it is paid now. */
+  subscription: Subscription;
+  /**
+   * Number of the term; the one that was bought has number 1.
+   * @min 1
+   * @max 1000000
+   */
+  term: number;
 }
 
 export interface RewardSigningData {
