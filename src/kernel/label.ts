@@ -17,11 +17,12 @@ export const Label = z
   .check((context) => {
     // The length in UTF-16 units is limited, too, because one grapheme can have any number of combining marks.
     const isLong = context.value.length > LABEL_LENGTH_MAX * UNITS_PER_GRAPHEME
-    const issue = (code: string, values: Record<string, number> = {}) =>
+    const issue = (code: string, values: Record<string, number | string> = {}) =>
       context.issues.push({ code: 'custom', input: context.value, params: { code, ...values } })
-    if (context.value === '') issue('too_short', { minimum: 1 })
-    if (isLong || countGraphemes(context.value) > LABEL_LENGTH_MAX) {
-      issue('too_long', { maximum: LABEL_LENGTH_MAX })
+    const number = isLong ? context.value.length : countGraphemes(context.value)
+    if (number === 0) issue('too_short', { detail: 'too_short_text', minimum: 1, number })
+    if (number > LABEL_LENGTH_MAX) {
+      issue('too_long', { detail: 'too_long_text', maximum: LABEL_LENGTH_MAX, number })
     }
     if (!context.value.isWellFormed() || HAS_UNWANTED.test(context.value))
       issue('control_characters')

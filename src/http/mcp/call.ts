@@ -5,6 +5,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { inputErrors } from '#src/kernel/input-limits.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { unknownNames } from '#src/kernel/validation.ts'
 import type { App } from '#src/operations/define.ts'
 import { encodeOutput } from '#src/operations/idempotency.ts'
 import { invoke, previewCall, type RawInput } from '#src/operations/invoke.ts'
@@ -192,10 +193,7 @@ function refuseUnknown({ operation, params, query }: ToolEntry, args: Arguments)
     ...(summarize === undefined ? [] : ['confirmation']),
   ]
   const unknown = Object.keys(args).filter((name) => !knownNames.includes(name))
-  const errors = [
-    ...inputErrors(args),
-    ...unknown.map((name) => ({ pointer: `/${name}`, code: 'unknown' })),
-  ]
+  const errors = [...inputErrors(args), ...unknownNames('', unknown, knownNames)]
   if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
 }
 
