@@ -25,7 +25,8 @@ const CooldownSeconds = z.int().min(0).max(COOLDOWN_SECONDS_MAX)
 const RecipientIds = z.array(Id).max(RECIPIENTS_MAX)
 /** Minutes without an acknowledgement before an alert is sent to further recipients: 5 minutes to a day. */
 const EscalateAfterMinutes = z.int().min(5).max(1440)
-const ParameterValue = z.union([z.number(), z.boolean()])
+/** Exclusive, because that is published as `oneOf`: generators of clients know no list of types. */
+export const ParameterValue = z.xor([z.number(), z.boolean()])
 
 /** Choices for one signal of a watch; omitted choices have their defaults. */
 export const SignalChoice = z
