@@ -704,7 +704,7 @@ export interface ChallengeRequest {
    * Name of the token in lists.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -801,7 +801,7 @@ export interface CreditsBalanceWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -823,6 +823,7 @@ export interface CreditsBalanceWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 1
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -1146,7 +1147,7 @@ export interface FeedMoveWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -1180,6 +1181,7 @@ export interface FeedMoveWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 1
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -1775,7 +1777,7 @@ export interface ProviderEligibilityWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -1793,6 +1795,7 @@ export interface ProviderEligibilityWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 1
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -1826,7 +1829,7 @@ export interface ProviderFspWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -1844,6 +1847,7 @@ export interface ProviderFspWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 22
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -2181,7 +2185,7 @@ export interface RecipientChanges {
    * Name of the recipient.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   name?: string;
   /** true replaces the signing secret of a webhook. */
@@ -2235,7 +2239,7 @@ export interface RecipientRequest {
    * Name of the recipient.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   name: string;
   /**
@@ -2394,7 +2398,7 @@ export interface RewardSigningWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -2412,6 +2416,7 @@ export interface RewardSigningWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 1
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -2596,6 +2601,7 @@ export interface Settings {
     /**
      * When to repeat an unacknowledged critical alert: minutes after it was triggered.
      * @maxItems 24
+     * @uniqueItems true
      */
     critical: number[];
   };
@@ -2649,6 +2655,7 @@ export interface SettingsRequest {
     /**
      * When to repeat an unacknowledged critical alert: minutes after it was triggered.
      * @maxItems 24
+     * @uniqueItems true
      */
     critical: number[];
   };
@@ -2956,7 +2963,7 @@ export interface TelegramLinkRequest {
    * Name of the recipient; defaults to the chat’s title.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   name?: string;
   /**
@@ -3444,7 +3451,7 @@ export interface WalletBalanceWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -3470,6 +3477,7 @@ export interface WalletBalanceWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 1
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -3571,7 +3579,7 @@ export interface WatchChanges {
    * Name of the watch.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /** Minimum severity: less severe alerts are not sent. */
@@ -3585,6 +3593,7 @@ export interface WatchChanges {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 22
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** paused pauses the watch, active resumes it. */
