@@ -2,12 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { AlertQuery, AlertSelectionQuery } from '#src/alerts/model.ts'
+import { CHANNEL_KEYS } from '#src/channels/index.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { Label, oneLine } from '#src/kernel/label.ts'
+import { NewRecipient } from '#src/recipients/model.ts'
 import { Settings } from '#src/recipients/settings.ts'
 import { WatchChanges } from '#src/watches/model.ts'
 import { runs } from '../../test/support/runs.ts'
-import { jsonSchema } from './openapi-schema.ts'
+import { inlineSchema, jsonSchema } from './openapi-schema.ts'
 
 /** What the published schema and the service say of a value is the same. */
 
@@ -94,4 +96,35 @@ test('of what is given twice', () => {
   expect(critical.safeParse([15, 60]).success).toBe(true)
   const { signals } = WatchChanges.shape
   expect(published(signals)).toMatchObject({ uniqueItems: true })
+})
+
+test('of the address that a channel needs, and no other has', () => {
+  const parts = { address: 'ops@example.org', url: 'https://hooks.example.org/a' }
+  const chosen = [{}, { address: parts.address }, { url: parts.url }, parts]
+  const Variant = z.object({
+    properties: z.record(z.string(), z.unknown()),
+    required: z.array(z.string()),
+    additionalProperties: z.literal(false),
+  })
+  const published = NewRecipient.options.map((option) => {
+    const { properties, required } = Variant.parse(inlineSchema(translator('en'), option))
+    const of = z.object({ const: z.string().optional(), enum: z.array(z.string()).optional() })
+    const { const: only, enum: several = [only] } = of.parse(properties['channel'])
+    return { several, properties, required }
+  })
+  for (const channel of CHANNEL_KEYS) {
+    const variant = published.find(({ several }) => several.includes(channel))
+    for (const given of chosen) {
+      const body = { name: 'Pager', channel, ...given }
+      const isPublished =
+        Object.keys(body).every((name) => name in (variant?.properties ?? {})) &&
+        variant?.required.every((name) => name in body)
+      expect([body, NewRecipient.safeParse(body).success]).toEqual([body, isPublished])
+    }
+  }
+  expect(published.map(({ required }) => required.toSorted().join(' '))).toEqual([
+    'address channel name',
+    'channel name url',
+    'channel name',
+  ])
 })

@@ -82,9 +82,10 @@ describe('every operation', () => {
   })
 
   test.each(routed.filter(([, { body }]) => body))('%s refuses an unknown property', async (_name, {
+    id,
     method,
   }, path) => {
-    const answer = await send(path, method, { surprise: 1, type: 'wallet-balance' })
+    const answer = await send(path, method, { ...EXAMPLES[id]?.request, surprise: 1 })
     expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
     expect(answer.body.errors).toContainEqual(
       expect.objectContaining({ pointer: '/surprise', code: 'unknown' }),

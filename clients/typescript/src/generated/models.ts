@@ -914,6 +914,36 @@ export interface EligibilityClaim {
   rewardEpoch: number;
 }
 
+export interface EmailRecipientRequest {
+  /**
+   * E-mail address, for the channel `email` only.
+   * @format email
+   * @maxLength 254
+   */
+  address: string;
+  /** Channel that the recipient is notified through. */
+  channel: "email";
+  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
+  default?: boolean;
+  /** Language of the texts. */
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity?: "info" | "warning" | "critical";
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  name: string;
+  /**
+   * IANA time zone, such as Europe/Berlin.
+   * @minLength 1
+   * @maxLength 64
+   */
+  timezone?: string;
+}
+
 export type EvidenceClaim =
   | RoundClaim
   | RateClaim
@@ -2213,48 +2243,10 @@ export interface RecipientList {
   nextCursor: string | null;
 }
 
-export interface RecipientRequest {
-  /**
-   * E-mail address, for the channel `email` only.
-   * @format email
-   * @maxLength 254
-   */
-  address?: string;
-  /** Channel that the recipient is notified through. */
-  channel:
-    | "telegram"
-    | "email"
-    | "webhook"
-    | "discord"
-    | "slack"
-    | "ntfy"
-    | "pagerduty";
-  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
-  default?: boolean;
-  /** Language of the texts. */
-  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
-  /** Minimum severity: less severe alerts are not sent. */
-  minSeverity?: "info" | "warning" | "critical";
-  /**
-   * Name of the recipient.
-   * @minLength 1
-   * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
-   */
-  name: string;
-  /**
-   * IANA time zone, such as Europe/Berlin.
-   * @minLength 1
-   * @maxLength 64
-   */
-  timezone?: string;
-  /**
-   * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
-   * @format uri
-   * @maxLength 2048
-   */
-  url?: string;
-}
+export type RecipientRequest =
+  | EmailRecipientRequest
+  | UrlRecipientRequest
+  | TelegramRecipientRequest;
 
 export interface RegistrationClaim {
   /** Number of the block of the transaction, or of the block at whose end the claim holds. */
@@ -2973,6 +2965,30 @@ export interface TelegramLinkRequest {
   scopes?: ("read" | "write" | "spend")[];
 }
 
+export interface TelegramRecipientRequest {
+  /** Channel that the recipient is notified through. */
+  channel: "telegram";
+  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
+  default?: boolean;
+  /** Language of the texts. */
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity?: "info" | "warning" | "critical";
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  name: string;
+  /**
+   * IANA time zone, such as Europe/Berlin.
+   * @minLength 1
+   * @maxLength 64
+   */
+  timezone?: string;
+}
+
 export interface TermsAcceptance {
   /** Whether the wallet has accepted the current version. */
   accepted: boolean;
@@ -3387,6 +3403,36 @@ export interface UptimeEvent {
   data: UptimeData;
   /** Name of the event, one from the list of events. */
   event: "fsp.mc-uptime" | "fsp.mc-uptime.recovered";
+}
+
+export interface UrlRecipientRequest {
+  /** Channel that the recipient is notified through. */
+  channel: "webhook" | "discord" | "slack" | "ntfy" | "pagerduty";
+  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
+  default?: boolean;
+  /** Language of the texts. */
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity?: "info" | "warning" | "critical";
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  name: string;
+  /**
+   * IANA time zone, such as Europe/Berlin.
+   * @minLength 1
+   * @maxLength 64
+   */
+  timezone?: string;
+  /**
+   * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
+   * @format uri
+   * @maxLength 2048
+   */
+  url: string;
 }
 
 export interface ValidatorListingData {
