@@ -10,6 +10,7 @@ import { createTokenLookup } from '#src/auth/service.ts'
 import { createMetering } from '#src/billing/metering/service.ts'
 import { RESOURCES } from '#src/billing/price-list.ts'
 import { createPaymentOptions } from '#src/billing/topups/payment-options.ts'
+import { createChainIdCheck } from '#src/chain/chain-id-check.ts'
 import { createChain } from '#src/chain/client.ts'
 import { createHeads } from '#src/chain/heads.ts'
 import { createPChain, type PChain } from '#src/chain/pchain.ts'
@@ -156,11 +157,15 @@ export function createApp(
   const chainId = config.chain.id
   const recovery = createRecoveryPool({ log })
   const { rpcUrls, requestsPerMinute, evaluationIntervalMs } = config.chain
+  // All readers of this process share what an endpoint says, and the rate that it accepts.
+  const chainIdChecks = rpcUrls.map((url, endpoint) =>
+    createChainIdCheck({ endpoint, origin: new URL(url).origin }, { chainId, clock, log }),
+  )
   const heads = createHeads({ ...config.chain, longestMs: evaluationIntervalMs, log, meters })
   const chainAccess = {
     ...config.chain,
     ...{ chainId, log, clock, meters, recovery },
-    // All readers of this process share the rate that an endpoint accepts.
+    chainIdChecks,
     budgets: rpcUrls.map((_, endpoint) => createRequestBudget(requestsPerMinute[endpoint])),
     // The job that follows the chain reads each block; other readers share what it has read.
     sharedHeadMs: () => (heads.isFollowed() ? evaluationIntervalMs : 0),
@@ -244,6 +249,7 @@ export function createApp(
     health: healthChecks({
       ...{ db, clock, checkClock, sql, bot: () => bot, mailServer, migrations: MIGRATIONS },
       contracts: jobsChain.access.contracts,
+      chainIdChecks,
       hasCanary: heartbeatUrl !== undefined,
     }),
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeatMonitor(heartbeatUrl),

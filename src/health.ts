@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import type { BotService } from '#bot/core/service.ts'
 import { findCanary } from '#src/alerts/canary.ts'
+import type { ChainIdCheck } from '#src/chain/chain-id-check.ts'
 import type { ContractAddresses } from '#src/chain/registry.ts'
 import type { MailServer } from '#src/channels/mailer.ts'
 import { writeToDatabase } from '#src/db/connection.ts'
@@ -36,6 +37,7 @@ export function healthChecks({
   mailServer,
   migrations,
   contracts,
+  chainIdChecks,
   hasCanary,
 }: Pick<JobApp, 'db' | 'clock' | 'checkClock'> & {
   readonly sql: Sql
@@ -45,6 +47,8 @@ export function healthChecks({
   readonly migrations: string
   /** The contracts that the jobs of this process find. */
   readonly contracts: Pick<ContractAddresses, 'isMissing'>
+  /** Checks of the chain id of all endpoints. */
+  readonly chainIdChecks: readonly Pick<ChainIdCheck, 'problem'>[]
   /** Whether synthetic alerts are raised. */
   readonly hasCanary: boolean
 }): readonly HealthCheck[] {
@@ -75,6 +79,8 @@ export function healthChecks({
     {
       name: 'chain',
       findProblem: async () => {
+        const others = chainIdChecks.flatMap((check) => check.problem() ?? [])
+        if (others.length === chainIdChecks.length) return others.join(', ')
         const { head } = await progress()
         if (head === undefined) return 'no block has been read yet'
         const lateMs = msSince(head.at)

@@ -95,6 +95,8 @@ const FORBIDDEN: readonly (readonly [string, RegExp, RegExp])[] = [
   ['the machine’s clock', /\bDate\.now\(\)|\bnew Date\(\)/, /^src\/kernel\/clock\.ts$/],
   ['console', /\bconsole\./, /^sandbox\/.*browser\/|^src\/pages\/docs-calls\.ts$/],
   ['Math.random', /\bMath\.random\b/, /^$/],
+  // Escaped text can still be pressed; the functions of `bot/views/markup.ts` make it inert.
+  ['escapeHtml', /\bescapeHtml\b/, /^(?:src|sandbox)\/|^bot\/views\/markup\.ts$/],
 ]
 
 /**

@@ -1,5 +1,6 @@
 import type { InlineKeyboardMarkup } from 'grammy/types'
 import { isAlertMessage, isFollowedByMessage } from '#src/delivery/service.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { markConnectMessageReplaced } from '#src/recipients/connect.ts'
 import { type Button, markupOf, type Rows } from '#src/telegram/buttons.ts'
@@ -237,7 +238,8 @@ export async function showAbove(
   if (message?.text === undefined || data === undefined) return false
   if (await isDelivered(ctx)) return false
   const cut = message.text.startsWith(WARNING) ? message.text.indexOf('\n\n') + 2 : 0
-  const start = `${WARNING} ${sentence}\n\n`
+  // Without markup the client reads the whole text, also names in the sentence.
+  const start = `${WARNING} ${inertText(sentence)}\n\n`
   const shift = start.length - cut
   const entities = (message.entities ?? [])
     .filter(({ offset }) => offset >= cut)

@@ -1,11 +1,12 @@
 /** Lines about a purchase of slots that several screens share: HTML. */
 import { renewalText } from '#src/billing/price-text.ts'
-import { firstLabels } from '#src/i18n/first-labels.ts'
-import { escapeHtml, type Translate } from '#src/i18n/translate.ts'
+import { firstLabels } from '#src/i18n/name-list.ts'
+import type { Translate } from '#src/i18n/translate.ts'
+import { textHtml } from './markup.ts'
 
 /** Says whether the slots are renewed, and at what price. */
 export function renewalLine(t: Translate, bought: Parameters<typeof renewalText>[1]): string {
-  return escapeHtml(renewalText(t, bought))
+  return textHtml(renewalText(t, bought))
 }
 
 /**

@@ -1,14 +1,15 @@
 import { packed } from '#src/actions/codec.ts'
-import { escapeHtml, id, type Translate } from '#src/i18n/translate.ts'
+import { id, type Translate } from '#src/i18n/translate.ts'
 import { type AddressProblem, fieldProblemOf } from '#src/kernel/typed-address.ts'
 import { fieldText } from '#src/operations/problem.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { listData, USUAL_FILTER } from './alert-list.ts'
+import { textHtml } from './markup.ts'
 import { act, menuButton, type Reader, screen, type View } from './view.ts'
 
 /** Why a typed text is no address that can be used, as HTML. */
 export function addressRefusal(t: Translate, problem: AddressProblem): string {
-  return escapeHtml(fieldText(t, fieldProblemOf(problem)))
+  return textHtml(fieldText(t, fieldProblemOf(problem)))
 }
 
 /** Button that connects a chat that is not linked. */
@@ -48,7 +49,7 @@ export function refusalScreen(
   options: { readonly buttons: boolean; readonly button?: Button },
 ): View {
   const { buttons, button } = options
-  const lines = [`${WARNING} ${escapeHtml(sentence)}`]
+  const lines = [`${WARNING} ${textHtml(sentence)}`]
   const help = button === undefined ? [] : [button]
   return screen(lines, buttons ? [help, [menuButton(t)]] : [])
 }

@@ -1,6 +1,7 @@
 import { formatDateTime, formatTime } from '#src/i18n/format.ts'
-import { escapeHtml, type Html, html } from '#src/i18n/translate.ts'
+import { type Html, html } from '#src/i18n/translate.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
+import { textHtml } from './markup.ts'
 import type { Reader } from './view.ts'
 
 /**
@@ -12,7 +13,7 @@ export function clockTime(reader: Reader, at: Date, options: { seconds?: boolean
   if (reader.isGroup) return groupTime(reader, at, seconds ? 'T' : 't')
   const { timezone } = reader
   const offset = timezone === 'UTC'
-  return html(escapeHtml(formatTime(at, reader.t.locale, timezone, { seconds, offset })))
+  return html(textHtml(formatTime(at, reader.t.locale, timezone, { seconds, offset })))
 }
 
 /** An instant near `now`: wall-clock time within a day, else with its date. */
@@ -21,7 +22,7 @@ export function nearTime(reader: Reader, at: Date, now: Date): Html {
   if (reader.isGroup) return groupTime(reader, at, 'dt')
   const { timezone } = reader
   const options = { year: false, offset: timezone === 'UTC' }
-  return html(escapeHtml(formatDateTime(at, reader.t.locale, timezone, options)))
+  return html(textHtml(formatDateTime(at, reader.t.locale, timezone, options)))
 }
 
 /**
@@ -35,5 +36,5 @@ function groupTime(reader: Reader, at: Date, format: 't' | 'T' | 'dt'): Html {
       ? formatDateTime(at, locale, 'UTC', { year: false })
       : formatTime(at, locale, 'UTC', { seconds: format === 'T', offset: true })
   const unix = Math.floor(at.getTime() / 1000)
-  return html(`<tg-time unix="${unix}" format="${format}">${escapeHtml(text)}</tg-time>`)
+  return html(`<tg-time unix="${unix}" format="${format}">${textHtml(text)}</tg-time>`)
 }

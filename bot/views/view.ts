@@ -1,10 +1,11 @@
 import { packed } from '#src/actions/codec.ts'
-import { formatList, shortAddress } from '#src/i18n/format.ts'
-import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
-import { escapeHtml, type Html, html, type Translate } from '#src/i18n/translate.ts'
+import { shortAddress } from '#src/i18n/format.ts'
+import { withoutDirections } from '#src/i18n/isolates.ts'
+import type { Html, Translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { type Button, LABEL_BUDGETS, labelWidth, layout, type Rows } from '#src/telegram/buttons.ts'
 import { botLink } from '#src/telegram/links.ts'
+import { codeHtml } from './markup.ts'
 
 /** One screen: text in Telegram's HTML, and rows of buttons. */
 export interface View {
@@ -107,17 +108,9 @@ export function labelWithName(
   return write('…')
 }
 
-/** Users' names, listed in the locale's form, each isolated. */
-export function nameList(names: readonly string[], locale: Locale): string {
-  return formatList(
-    names.map((name) => isolate(withoutDirections(name))),
-    locale,
-  )
-}
-
 /** An address that can be copied in full. */
 export function wholeAddress(address: string): Html {
-  return html(`<code>${escapeHtml(address)}</code>`)
+  return codeHtml(address)
 }
 
 /** An address as the name of a wallet. */

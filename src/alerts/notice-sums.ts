@@ -2,8 +2,8 @@
 import { creditsWithUsd, missingCreditsText, renewalOfferText } from '#src/billing/price-text.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { factsOf, type NoticeFacts } from '#src/channels/notice-facts.ts'
-import { firstLabels } from '#src/i18n/first-labels.ts'
 import { formatDate } from '#src/i18n/format.ts'
+import { firstLabels } from '#src/i18n/name-list.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import { titleOnChain } from '#src/kernel/chains.ts'
 

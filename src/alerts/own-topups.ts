@@ -1,6 +1,10 @@
 /** Marks outgoing moves that pay the owner's own top-up. */
 import { z } from 'zod'
-import { areOwnPayments, type OutgoingMove } from '#src/billing/topups/own-payments.ts'
+import {
+  findPaidTopups,
+  type OutgoingMove,
+  type PaidTopup,
+} from '#src/billing/topups/own-payments.ts'
 import type { Db } from '#src/db/connection.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
@@ -16,7 +20,10 @@ const Outgoing = z.object({
   transactionHash: z.string().nullable(),
 })
 
-/** Sets `isTopUp` on candidates whose move pays a top-up of the watch's owner, and makes them info. */
+/**
+ * Sets `isTopUp` on candidates whose move pays a top-up of the watch's owner, and `topupHandle` if it is known which one;
+ * makes them info.
+ */
 export async function markOwnTopups(
   tx: Db,
   candidates: readonly AlertCandidate[],
@@ -25,19 +32,19 @@ export async function markOwnTopups(
     const move = moveOf(candidate)
     return move === undefined ? [] : [{ candidate, move }]
   })
-  const areOwn = await areOwnPayments(
+  const paid = await findPaidTopups(
     tx,
     moves.map(({ move }) => move),
   )
-  const ownCandidates = new Set(
-    moves.filter((_, index) => areOwn[index]).map(({ candidate }) => candidate),
-  )
-  if (ownCandidates.size === 0) return candidates
-  return candidates.map((candidate) =>
-    ownCandidates.has(candidate)
-      ? { ...candidate, severity: 'info', data: { ...candidate.data, isTopUp: true } }
-      : candidate,
-  )
+  const paidBy = new Map(moves.map(({ candidate }, index) => [candidate, paid[index]]))
+  return candidates.map((candidate) => marked(candidate, paidBy.get(candidate)))
+}
+
+function marked(candidate: AlertCandidate, topup: PaidTopup | undefined): AlertCandidate {
+  if (topup === undefined) return candidate
+  const { handle } = topup
+  const which = { isTopUp: true, ...(handle !== undefined && { topupHandle: handle }) }
+  return { ...candidate, severity: 'info', data: { ...candidate.data, ...which } }
 }
 
 function moveOf({ event, data, watch, firedAt }: AlertCandidate): OutgoingMove | undefined {

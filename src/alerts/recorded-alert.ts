@@ -49,7 +49,7 @@ export function recordedFromRow(row: AlertRow): RecordedAlert {
 /** Data of an alert as a reader sees them. A group does not learn that a transfer pays for credits. */
 export function dataFor({ isGroup }: Pick<Reader, 'isGroup'>, data: JsonObject): JsonObject {
   if (isGroup !== true || data['isTopUp'] === undefined) return data
-  const { isTopUp: _, ...others } = data
+  const { isTopUp: _, topupHandle: __, ...others } = data
   return others
 }
 

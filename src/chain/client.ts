@@ -8,6 +8,7 @@ import { readMovements } from './balance-movements.ts'
 import { readBalances } from './balances.ts'
 import { type Header, readBlock } from './blocks.ts'
 import type { AssetInfo, Chain } from './chain.ts'
+import type { ChainIdCheck } from './chain-id-check.ts'
 import { CONTRACT_REGISTRY_ADDRESS, MULTICALL3_ADDRESS, NATIVE_DECIMALS } from './contracts.ts'
 import { createEndpoints } from './endpoints.ts'
 import { isEndpointFailure } from './failures.ts'
@@ -38,6 +39,8 @@ export interface ChainOptions {
   /** Timeout of one request to each endpoint, by position, where it is not `timeoutMs`. */
   readonly rpcTimeoutsMs?: readonly (number | undefined)[]
   readonly chainId: number
+  /** Checks of the chain id by position, which other clients may share. */
+  readonly chainIdChecks?: readonly ChainIdCheck[]
   readonly log: Logger
   /** Timeout of one request; 5000 by default. */
   readonly timeoutMs?: number
@@ -87,6 +90,7 @@ export function createChain({
   rpcTimeoutsMs,
   budgets,
   chainId,
+  chainIdChecks,
   log,
   timeoutMs = TIMEOUT_MS,
   sharedHeadMs = () => 0,
@@ -105,6 +109,7 @@ export function createChain({
     rpcTimeoutsMs,
     budgets,
     chainId,
+    chainIdChecks,
     log,
     clock,
     timeoutMs,

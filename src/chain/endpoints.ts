@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Clock } from '#src/kernel/clock.ts'
-import { HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Meters } from '#src/kernel/meters.ts'
+import { unlessAborted } from '#src/kernel/unless-aborted.ts'
+import { type ChainIdCheck, createChainIdCheck } from './chain-id-check.ts'
 import { createEndpointHealth, type EndpointHealth, type EndpointName } from './endpoint-health.ts'
 import {
   CallFailure,
@@ -86,8 +87,10 @@ export interface EndpointOptions {
   readonly rpcTimeoutsMs?: readonly (number | undefined)[] | undefined
   /** Budgets of requests by position, which other readers may share; by default a very high one for each. */
   readonly budgets?: readonly RequestBudget[] | undefined
-  /** The chain id that endpoints must have; endpoints of another chain are never used. */
+  /** The chain id that endpoints must have; one that says another is not read. */
   readonly chainId: number
+  /** Checks of the chain id by position, which other readers may share; by default one of its own for each. */
+  readonly chainIdChecks?: readonly ChainIdCheck[] | undefined
   readonly log: Logger
   readonly clock: Clock
   /** Timeout of one request. */
@@ -102,16 +105,11 @@ interface Endpoint {
   /** Timeout of one request. */
   readonly timeoutMs: number
   readonly name: EndpointName
-  chain: 'unknown' | 'right' | 'wrong'
-  /** Time at which the endpoint's chain id was checked, in epoch milliseconds. */
-  checkedAtMs: number
+  readonly chainId: ChainIdCheck
   readonly health: EndpointHealth
   readonly budget: RequestBudget
 }
 
-/** Time for which an endpoint's chain id is trusted, if it is right and if it is wrong. */
-const CHECK_MS = HOUR_MS
-const WRONG_CHECK_MS = MINUTE_MS
 const RETRY_AFTER_SECONDS = 10
 /** Budget of an endpoint whose budget is not given, as in tests. */
 const UNPACED_PER_MINUTE = 600_000
@@ -126,6 +124,7 @@ export function createEndpoints({
   rpcTimeoutsMs = [],
   budgets = [],
   chainId,
+  chainIdChecks = [],
   log,
   clock,
   timeoutMs,
@@ -137,13 +136,26 @@ export function createEndpoints({
     return {
       ...{ url, name, headers: rpcHeaders[endpoint] ?? {} },
       timeoutMs: rpcTimeoutsMs[endpoint] ?? timeoutMs,
-      ...{ chain: 'unknown', checkedAtMs: 0 },
+      chainId: chainIdChecks[endpoint] ?? createChainIdCheck(name, { chainId, clock, log }),
       health: createEndpointHealth(name, { clock, log }),
       budget: budgets[endpoint] ?? createRequestBudget(UNPACED_PER_MINUTE),
     }
   })
 
   const checkResult = createResultCheck({ clock, log })
+
+  function clientOf(endpoint: Endpoint, signal: AbortSignal, limitMs: number): RpcClient {
+    const { url, headers, health, budget } = endpoint
+    return connect(url, {
+      ...{ headers, signal, limitMs, budget, meters, checkResult },
+      isWell: health.isWell(),
+      isAlone: !endpoints.some(
+        (other) => other !== endpoint && isUsable(other) && other.health.restMs() === 0,
+      ),
+      newest: () => newest,
+      onLimit: () => health.recordLimit(budget.perMinute()),
+    })
+  }
 
   async function attempt<T>(
     endpoint: Endpoint,
@@ -155,63 +167,51 @@ export function createEndpoints({
     // Aborts the remaining requests of a read that failed.
     const over = new AbortController()
     const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
-    const { url, headers, health, budget } = endpoint
     try {
-      const client = connect(url, {
-        ...{ headers, signal: either, limitMs, budget, meters, checkResult },
-        isWell: health.isWell(),
-        isAlone: !endpoints.some(
-          (other) => other !== endpoint && isUsable(other) && other.health.restMs() === 0,
-        ),
-        newest: () => newest,
-        onLimit: () => health.recordLimit(budget.perMinute()),
-      })
-      if (mustCheck(endpoint)) await checkChain(endpoint, client)
-      return await read(client)
+      await checkChainId(endpoint, limitMs, signal)
+      const answer = await read(clientOf(endpoint, either, limitMs))
+      // Another caller may have asked for the chain meanwhile.
+      requireRight(endpoint)
+      return answer
     } finally {
       over.abort()
     }
   }
 
-  function mustCheck({ chain, checkedAtMs }: Endpoint): boolean {
-    const trustedMs = chain === 'wrong' ? WRONG_CHECK_MS : CHECK_MS
-    const ageMs = clock.now().getTime() - checkedAtMs
-    // A clock that was set back says nothing about the age.
-    return chain === 'unknown' || ageMs < 0 || ageMs >= trustedMs
+  function isUsable({ chainId: check }: Endpoint): boolean {
+    return check.isRight() || check.isDue()
   }
 
-  function isUsable(endpoint: Endpoint): boolean {
-    return endpoint.chain !== 'wrong' || mustCheck(endpoint)
+  /** @throws as `requireRight` */
+  async function checkChainId(
+    endpoint: Endpoint,
+    limitMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { chainId: check } = endpoint
+    if (check.isDue()) {
+      // Callers share the question, so that none of them can abort it.
+      const client = clientOf(endpoint, new AbortController().signal, limitMs)
+      const answer = check.ask(async () =>
+        z.decode(Quantity, await client.request({ method: 'eth_chainId' })),
+      )
+      await unlessAborted(answer, signal)
+    }
+    requireRight(endpoint)
   }
 
-  async function checkChain(endpoint: Endpoint, client: RpcClient): Promise<void> {
-    if (endpoint.chain === 'wrong') endpoint.checkedAtMs = clock.now().getTime()
-    const ask = async () => z.decode(Quantity, await client.request({ method: 'eth_chainId' }))
-    const first = await ask()
-    // One wrong answer proves nothing.
-    const servedChainId = first === BigInt(chainId) ? first : await ask()
-    // Several reads may check concurrently; only the first one logs a change.
-    const before = endpoint.chain
-    endpoint.checkedAtMs = clock.now().getTime()
-    endpoint.chain = servedChainId === BigInt(chainId) ? 'right' : 'wrong'
-    const fields = { ...endpoint.name, chainId: servedChainId.toString() }
-    if (endpoint.chain === 'right') {
-      if (before === 'wrong') log.info(fields, 'rpc endpoint serves the right chain')
-      return
-    }
-    if (before !== 'wrong') {
-      const againSeconds = WRONG_CHECK_MS / 1000
-      const expected = { expectedChainId: chainId, askedAgainAfterSeconds: againSeconds }
-      log.error({ ...fields, ...expected }, 'rpc endpoint serves another chain')
-    }
-    throw new EndpointError('another chain')
+  /** @throws EndpointError when the endpoint says that it serves another chain */
+  function requireRight({ chainId: check }: Endpoint): void {
+    if (!check.isRight()) throw new EndpointError('another chain')
   }
 
   /** Records why a read failed, unless the endpoint is not to blame. Returns the reason, which is safe to log. */
-  function recordFailure({ url, headers, health, chain }: Endpoint, error: unknown): string {
+  function recordFailure(endpoint: Endpoint, error: unknown): string {
+    const { url, headers, health, chainId: check } = endpoint
     const reason = describeFailure(error, url, headers)
     const isBlameless =
-      chain === 'wrong' ||
+      // Its own line says so.
+      check.problem() !== undefined ||
       isNotYet(error) ||
       // An ordinary node keeps the states of some tens of blocks.
       isPruned(error) ||
@@ -228,7 +228,8 @@ export function createEndpoints({
     limitMs?: number,
   ): Promise<{ readonly answer: T; readonly isSure: boolean }> {
     const failures: string[] = []
-    let isSure = true
+    // An endpoint that is not read for a few answers may know more.
+    let isSure = endpoints.every((endpoint) => isUsable(endpoint) || endpoint.chainId.isPutAway())
     let poor: { readonly answer: T } | undefined
     for (const endpoint of inOrder(endpoints.filter(isUsable))) {
       signal?.throwIfAborted()
@@ -241,7 +242,7 @@ export function createEndpoints({
         signal?.throwIfAborted()
         if (!isEndpointFailure(error)) throw error
         failures.push(`endpoint ${endpoint.name.endpoint}: ${recordFailure(endpoint, error)}`)
-        if (endpoint.chain !== 'wrong') isSure = false
+        if (!endpoint.chainId.isPutAway()) isSure = false
       }
     }
     if (poor !== undefined) return { ...poor, isSure }

@@ -34,8 +34,12 @@ export interface TransactionOutcome {
 
 /** A receipt of a block, with the place of its transaction. */
 export interface ProvenReceipt extends TransactionOutcome {
-  readonly transactionHash: Hash
   readonly logs: readonly Log[]
+}
+
+/** What the root in a header proves of a receipt: not the hash of its transaction. */
+interface ReceiptContent extends TransactionOutcome {
+  readonly logs: readonly Pick<Log, 'address' | 'topics' | 'data'>[]
 }
 
 /** Reads receipts. The readers of a process share those of the newest blocks that were proven. */
@@ -72,11 +76,11 @@ const BLOCKS_WITHOUT_METHOD = 100
 /** Creates a reader without receipts. Long because both ways share what is proven, and what endpoints lack. */
 export function createReceiptReader(endpoints: Endpoints): ReceiptReader {
   /** By the hash of the block, the oldest first. */
-  const proven = new Map<Hash, readonly ProvenReceipt[]>()
+  const proven = new Map<Hash, readonly ReceiptContent[]>()
   /** Blocks for which endpoints that refused the method are not asked for it, by URL. */
   const skips = new Map<string, number>()
 
-  function keep(block: Hash, receipts: readonly ProvenReceipt[]): void {
+  function keep(block: Hash, receipts: readonly ReceiptContent[]): void {
     proven.set(block, receipts)
     let count = [...proven.values()].reduce((sum, { length }) => sum + length, 0)
     for (const [oldest, { length }] of proven) {
@@ -114,15 +118,16 @@ export function createReceiptReader(endpoints: Endpoints): ReceiptReader {
     read: (client: RpcClient, hashes: readonly Hash[]) => Promise<unknown>,
     block: SpanBlock,
     signal: AbortSignal | undefined,
-  ): Promise<readonly ProvenReceipt[] | 'refuted' | undefined> {
+  ): Promise<readonly ReceiptContent[] | 'refuted' | undefined> {
     const known = proven.get(block.ref.hash)
-    if (known !== undefined) return known
+    // The list of transactions is this caller's, and may be a lie where the kept receipts are not.
+    if (known !== undefined) return known.length === block.transactions.length ? known : 'refuted'
     const hashes = block.transactions.map(hashOfTransaction)
     let isRefuted = false
     try {
       const found = await endpoints.askUntil(
         async (client) => {
-          const receipts = provenBy(await read(client, hashes), hashes, block)
+          const receipts = provenBy(await read(client, hashes), block)
           if (receipts === 'refuted') isRefuted = true
           return receipts
         },
@@ -140,22 +145,27 @@ export function createReceiptReader(endpoints: Endpoints): ReceiptReader {
   }
 
   return {
-    prove: (block, signal) =>
-      proveWith(
+    async prove(block, signal) {
+      const all = await proveWith(
         async (client, hashes) =>
           (await askForBlock(client, block.ref.number)) ?? (await askForEach(client, hashes)),
         block,
         signal,
-      ),
+      )
+      return typeof all === 'object' ? place(all, block) : all
+    },
     async outcomes(hashes, block, signal) {
       const wanted = new Set(hashes)
       const all =
         wanted.size > 1 || proven.has(block.ref.hash)
           ? await proveWith((client) => askForBlock(client, block.ref.number), block, signal)
           : undefined
+      const found = new Map<Hash, TransactionOutcome>()
       if (typeof all === 'object') {
-        const found = all.filter(({ transactionHash }) => wanted.has(transactionHash))
-        return new Map(found.map((receipt) => [receipt.transactionHash, receipt]))
+        for (const [index, receipt] of all.entries()) {
+          const hash = hashOfTransaction(block.transactions[index])
+          if (wanted.delete(hash)) found.set(hash, receipt)
+        }
       }
       const apart = [...wanted].map((hash) =>
         endpoints.ask(async (client) => {
@@ -163,7 +173,7 @@ export function createReceiptReader(endpoints: Endpoints): ReceiptReader {
           return [hash, receipt] as const
         }, signal),
       )
-      return new Map(await Promise.all(apart))
+      return new Map([...found, ...(await Promise.all(apart))])
     },
   }
 }
@@ -185,36 +195,42 @@ async function readOutcome(
 /** Parses all receipts of a block, and compares them with the root in its header. */
 function provenBy(
   answer: unknown,
-  hashes: readonly Hash[],
-  { ref, receiptsRoot }: SpanBlock,
-): readonly ProvenReceipt[] | 'refuted' | undefined {
+  { ref, receiptsRoot, transactions }: SpanBlock,
+): readonly ReceiptContent[] | 'refuted' | undefined {
   if (answer === undefined) return undefined
   const receipts = z.array(Receipt).parse(answer)
   if (receipts.some(({ blockHash }) => blockHash !== ref.hash)) {
     throw new EndpointError(`block ${ref.number} was replaced`)
   }
-  if (receipts.length !== hashes.length || trieRootOf(receipts.map(serialize)) !== receiptsRoot) {
-    return 'refuted'
-  }
-  // The root proves the content of events. Their places follow from the order of the receipts.
-  let logIndex = 0n
+  const isWhole = receipts.length === transactions.length
+  if (!isWhole || trieRootOf(receipts.map(serialize)) !== receiptsRoot) return 'refuted'
   let gasBefore = 0n
-  return receipts.map(({ status, cumulativeGasUsed, logs }, place) => {
-    const transactionHash = Hash.parse(hashes[place])
+  return receipts.map(({ status, cumulativeGasUsed, logs }) => {
     const gasUsed = cumulativeGasUsed - gasBefore
     gasBefore = cumulativeGasUsed
+    return {
+      hasSucceeded: status !== 0n,
+      gasUsed,
+      logs: logs.map(({ address, topics, data }) => ({ address, topics, data })),
+    }
+  })
+}
+
+/** Receipts with the places of their events, which follow from the order in the block. */
+function place(
+  receipts: readonly ReceiptContent[],
+  { ref, transactions }: SpanBlock,
+): readonly ProvenReceipt[] {
+  let logIndex = 0n
+  return receipts.map((receipt, index) => {
     const position = {
-      transactionHash,
-      transactionIndex: BigInt(place),
+      transactionHash: hashOfTransaction(transactions[index]),
+      transactionIndex: BigInt(index),
       blockNumber: BigInt(ref.number),
       blockHash: ref.hash,
     }
-    return {
-      transactionHash,
-      hasSucceeded: status !== 0n,
-      gasUsed,
-      logs: logs.map((log) => ({ ...log, ...position, logIndex: logIndex++ })),
-    }
+    const logs = receipt.logs.map((log) => ({ ...log, ...position, logIndex: logIndex++ }))
+    return { ...receipt, logs }
   })
 }
 

@@ -16,7 +16,7 @@ import { type ConfirmationRequest, confirmationMail } from './mail-confirmation.
 import { alertMail } from './mail-content.ts'
 import type { MailContent } from './mail-text.ts'
 import { MAIL_CONNECTIONS, type Mailer } from './mailer.ts'
-import { isRefusalOfUs, judgeSmtp } from './smtp-errors.ts'
+import { judgeSmtp, refusalOf } from './smtp-errors.ts'
 
 const TIMEOUT_MS = 30_000
 /** Maximum number of alerts of a group whose ids the e-mail's headers list. */
@@ -121,6 +121,7 @@ async function sendAlert(
     messageId,
     ancestors: ancestors.filter((ancestor) => ancestor !== messageId),
     isAnswer: answeredBy(envelope).length > 0,
+    owner: wallet,
     date: now,
     headers: unsubscribeUrl === undefined ? {} : unsubscribeHeaders(unsubscribeUrl),
     signal,
@@ -199,6 +200,8 @@ async function sendMail(
     /** Message ids of earlier e-mails of the thread, oldest first. */
     readonly ancestors: readonly string[]
     readonly isAnswer: boolean
+    /** Wallet of the mailbox, if the mailbox has agreed to e-mails and therefore existed. */
+    readonly owner?: string
     readonly date: Date
     readonly headers: Readonly<Record<string, string>>
     readonly signal: AbortSignal
@@ -217,6 +220,7 @@ async function sendMail(
       ...(parent === undefined ? {} : { inReplyTo: parent }),
       ...(ancestors.length === 0 ? {} : { references: [...ancestors] }),
       date: mail.date,
+      ...(mail.owner !== undefined && { owner: mail.owner }),
       headers: {
         'Auto-Submitted': 'auto-generated',
         'X-Auto-Response-Suppress': 'All',
@@ -229,7 +233,7 @@ async function sendMail(
   } catch (error) {
     mail.signal.throwIfAborted()
     const failure = judgeSmtp(error)
-    if (!isRefusalOfUs(failure) || mailer.refusesMany?.() !== true) throw failure
+    if (refusalOf(failure) === undefined || mailer.refusesMany?.() !== true) throw failure
     const { statusCode } = failure
     throw new DeliveryError('mail_outage', {
       isOurFault: true,

@@ -5,6 +5,7 @@ import { translator } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
 import { ALL_DUTIES, dutiesOf } from './duties.ts'
 import type { Cause, Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
+import { isOwnPayment } from './transfer.ts'
 import { hasEnded, worstOf } from './wording.ts'
 
 /** Fields that all alerts of a group may share. */
@@ -28,6 +29,11 @@ export function itemsOf({ message, items = [] }: Envelope): readonly EnvelopeMes
 /** The alerts of a message that are not over. */
 export function openIn(envelope: Envelope, state: MessageState): readonly EnvelopeMessage[] {
   return itemsOf(envelope).filter((item) => !item.isRecovery && !hasEnded(stateIn(state, item)))
+}
+
+/** The open alerts of a message that somebody may have to act on: all but the owner's own payments. */
+export function actionableIn(envelope: Envelope, state: MessageState): readonly EnvelopeMessage[] {
+  return openIn(envelope, state).filter((item) => !isOwnPayment(envelope, item))
 }
 
 /** The failure that is the common cause of a message's alerts, while it holds. */
@@ -65,7 +71,7 @@ interface GroupHelp {
 /** The help of the common cause of a group, or of its most severe alert that has one. */
 export function groupHelp(envelope: Envelope, state: MessageState): GroupHelp | undefined {
   const t = translator(envelope.locale)
-  const open = openIn(envelope, state)
+  const open = actionableIn(envelope, state)
   const worst = worstOf(open)
   const failure = failureIn(envelope, state)
   if (worst?.alertId != null && failure !== undefined) {

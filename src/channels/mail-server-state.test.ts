@@ -24,6 +24,12 @@ const answer = (response: string, command: string, code = 'EENVELOPE') =>
     ...{ code, command, response, responseCode: Number(response.slice(0, 3)) },
   })
 const OF_US = answer('554 5.7.1 Client host blocked', 'RCPT TO')
+const UNKNOWN = answer('550 5.1.1 User unknown', 'RCPT TO')
+/** A mailbox that has agreed to e-mails for a wallet. */
+const mailbox = (name: string, owner: string | undefined = 'alice') => ({
+  address: `${name}@example.org`,
+  owner,
+})
 
 test('a mail server that was never used has no problem, and its log-in is due', () => {
   expect([state.problem(), state.failingMs(), state.isCheckDue()]).toEqual([undefined, 0, true])
@@ -53,12 +59,22 @@ test('no words of the server show the password or an encoded log-in', () => {
   expect(`${state.problem()} ${lines.join()}`).not.toContain(encoded.slice(0, 8))
 })
 
+test('no words of the server name a mailbox, only its host', () => {
+  for (const owner of ['alice', 'bob', 'carol']) {
+    const words = `550 5.1.1 <${owner}.o'neil+x@example.org>: ${owner}@example.org unknown`
+    state.refused(answer(words, 'RCPT TO'), mailbox(owner, owner))
+  }
+  expect(state.problem()).toContain('550 5.1.1 <…')
+  expect(state.problem()).toContain('…@example.org unknown')
+  expect(`${state.problem()} ${lines.join()}`).not.toMatch(/carol|neil/)
+})
+
 test('refusals of this service for three mailboxes in a row are a problem, until an e-mail is accepted', () => {
-  for (const mailbox of ['a@example.org', 'b@example.org', 'b@example.org']) {
-    state.refused(OF_US, mailbox)
+  for (const name of ['a', 'b', 'B']) {
+    state.refused(OF_US, mailbox(name))
     expect([state.refusesMany(), state.problem()]).toEqual([false, undefined])
   }
-  state.refused(OF_US, 'c@example.org')
+  state.refused(OF_US, mailbox('c'))
   expect(state.refusesMany()).toBe(true)
   expect(state.problem()).toContain('554 5.7.1 Client host blocked')
   state.loggedIn()
@@ -69,16 +85,72 @@ test('refusals of this service for three mailboxes in a row are a problem, until
 
 test('refusals of single mailboxes between accepted e-mails, and unknown mailboxes, are no problem', () => {
   for (let nth = 0; nth < 10; nth += 1) {
-    state.refused(OF_US, `blocked${nth}@example.org`)
-    state.refused(answer('550 5.1.1 User unknown', 'RCPT TO'), `unknown${nth}@example.org`)
+    state.refused(OF_US, mailbox(`blocked${nth}`, 'bob'))
+    state.refused(UNKNOWN, mailbox(`unknown${nth}`))
     state.accepted()
   }
   expect([state.refusesMany(), state.problem()]).toEqual([false, undefined])
 })
 
+test('three mailboxes of two owners that are called unknown within an hour are a problem, until an e-mail is accepted', () => {
+  state.refused(UNKNOWN, mailbox('a'))
+  nowMs += 29 * 60_000
+  state.refused(UNKNOWN, mailbox('b'))
+  nowMs += 29 * 60_000
+  expect([state.refusesMany(), state.problem()]).toEqual([false, undefined])
+  state.refused(UNKNOWN, mailbox('c', 'bob'))
+  expect(state.refusesMany()).toBe(true)
+  expect(state.problem()).toBe(
+    'mail server mail.example.org:465 refuses the e-mails of this service: 550 5.1.1 User unknown',
+  )
+  state.loggedIn()
+  expect(state.refusesMany()).toBe(true)
+  state.accepted()
+  expect([state.refusesMany(), state.problem()]).toEqual([false, undefined])
+})
+
+test('mailboxes of one owner, two mailboxes, and mailboxes that never agreed may all be unknown', () => {
+  for (const name of ['a', 'b', 'c', 'd']) state.refused(UNKNOWN, mailbox(name))
+  state.accepted()
+  state.refused(UNKNOWN, mailbox('a'))
+  state.refused(UNKNOWN, mailbox('b', 'bob'))
+  state.refused(UNKNOWN, mailbox('B', 'bob'))
+  for (const name of ['x', 'y', 'z']) state.refused(UNKNOWN, { ...mailbox(name), owner: undefined })
+  expect([state.refusesMany(), state.problem()]).toEqual([false, undefined])
+})
+
+test('mailboxes that are called unknown far apart are no outage', () => {
+  for (const [name, owner] of [
+    ['a', 'alice'],
+    ['b', 'bob'],
+    ['c', 'carol'],
+    ['d', 'dan'],
+  ]) {
+    state.refused(UNKNOWN, mailbox(name ?? '', owner))
+    nowMs += 31 * 60_000
+    expect(state.refusesMany()).toBe(false)
+  }
+})
+
+test('an outage is shown until an hour after the last refusal, and lasts until an e-mail is accepted', () => {
+  for (const owner of ['alice', 'bob', 'carol']) state.refused(UNKNOWN, mailbox(owner, owner))
+  nowMs += 60 * 60_000
+  state.loggedIn()
+  expect([state.refusesMany(), state.problem() === undefined]).toEqual([true, false])
+  nowMs += 1
+  state.loggedIn()
+  expect([state.refusesMany(), state.problem() === undefined]).toEqual([true, true])
+  nowMs += 10 * 60 * 60_000
+  state.refused(UNKNOWN, mailbox('alice', 'alice'))
+  expect([state.refusesMany(), state.problem() === undefined]).toEqual([true, false])
+  state.accepted()
+  state.refused(UNKNOWN, mailbox('alice', 'alice'))
+  expect([state.refusesMany(), state.problem()]).toEqual([false, undefined])
+})
+
 test('an answer about a mailbox shows that the log-in works', () => {
   state.refused(answer('454 4.7.0 Temporary authentication failure', 'AUTH PLAIN', 'EAUTH'))
-  state.refused(answer('550 5.1.1 User unknown', 'RCPT TO'), 'unknown@example.org')
+  state.refused(UNKNOWN, mailbox('unknown'))
   expect(state.problem()).toBeUndefined()
 })
 

@@ -52,10 +52,11 @@ export function mailSubject(text: string, options: { readonly isAnswer?: boolean
  * nothing else.
  */
 export function mailText(lines: readonly MailLine[]): string {
-  const whole = lines
-    .map((line) => (typeof line === 'string' ? inertText(line) : line.url))
+  const isMarked = lines.some((line) => typeof line === 'string' && RIGHT_TO_LEFT.test(line))
+  const plain = (line: string) => inertText(isMarked ? line : withoutDirections(line))
+  const text = lines
+    .map((line) => (typeof line === 'string' ? plain(line) : line.url))
     .join('\n')
-  const text = (RIGHT_TO_LEFT.test(whole) ? whole : withoutDirections(whole))
     .replace(/\n{3,}/g, '\n\n')
     .trim()
   return `Watchdog\n\n${text.split('\n').map(wrapped).join('\n')}\n`.toWellFormed()

@@ -12,6 +12,12 @@ const SMTP_TIMEOUT_MS = 20_000
 /** Longest log-in. The timeout of a step does not end one whose server sends a little from time to time. */
 const LOGIN_MS = 60_000
 
+/** An e-mail to one mailbox. */
+export type OutgoingMail = SendMailOptions & {
+  /** Wallet of the mailbox, if the mailbox has agreed to e-mails. It is not sent. */
+  readonly owner?: string
+}
+
 /** Client of a mail server. */
 export interface Mailer {
   /**
@@ -19,8 +25,8 @@ export interface Mailer {
    *
    * @throws Error of nodemailer, with the server's `responseCode` if it answered
    */
-  sendMail(mail: SendMailOptions): Promise<unknown>
-  /** Whether the server refused this service for several mailboxes and has accepted no e-mail since. */
+  sendMail(mail: OutgoingMail): Promise<unknown>
+  /** Whether the server refused e-mails to several mailboxes and has accepted none since. */
   refusesMany?(): boolean
 }
 
@@ -65,7 +71,7 @@ export function createMailer(url: string, deps: StateDeps): MailServer {
         state.accepted()
         return sent
       } catch (error) {
-        if (!wasStopped(mail)) state.refused(error, addressOf(mail))
+        if (!wasStopped(mail)) state.refused(error, { address: addressOf(mail), owner: mail.owner })
         throw error
       }
     },

@@ -52,9 +52,13 @@ export function judgeSmtp(error: unknown): DeliveryError {
   return new DeliveryError(reason, refused === 'us' ? ours : { statusCode })
 }
 
-/** Whether a mail server refused this service for one mailbox, and may accept e-mails to others. */
-export function isRefusalOfUs({ isOurFault, reason }: DeliveryError): boolean {
-  return isOurFault && (reason === 'mail_refused' || reason === 'mail_postponed')
+/**
+ * What a mail server refused for one mailbox, while it may accept e-mails to others: this service, or the mailbox as
+ * unknown. Refused for many mailboxes, both are an outage. undefined for other failures.
+ */
+export function refusalOf({ isOurFault, reason }: DeliveryError): 'us' | 'mailbox' | undefined {
+  if (reason === 'mailbox_unknown') return 'mailbox'
+  return isOurFault && (reason === 'mail_refused' || reason === 'mail_postponed') ? 'us' : undefined
 }
 
 /** The words of the server, or those of the client if the server did not answer. */

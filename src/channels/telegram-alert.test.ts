@@ -43,11 +43,14 @@ describe('an alert', () => {
 
   test('has its buttons as they are drawn', () => {
     expect(buttons(alertView(envelopeOf(commit)))).toEqual([
-      ['Acknowledge 1:alert.ack:3mv', 'Details https://watchdog.example.org/a/abc123'],
+      ['Acknowledge 1:alert.ack:3mv', 'What to do 1:alert.help:3mv:d'],
       ['Mute 1\u00a0h 1:alert.mute:3mv:1h', 'Mute 8\u00a0h 1:alert.mute:3mv:8h'],
       ['Mute until recovered 1:alert.mute:3mv:rec'],
-      ['Why? 1:alert.help:3mv:w', 'Causes 1:alert.help:3mv:c'],
-      ['What to do 1:alert.help:3mv:d'],
+      [
+        'Details https://watchdog.example.org/a/abc123',
+        'Why? 1:alert.help:3mv:w',
+        'Causes 1:alert.help:3mv:c',
+      ],
     ])
   })
 
@@ -58,18 +61,43 @@ describe('an alert', () => {
     const sent = { event: 'wallet-balance.moved', severity } as const
     const view = alertView(envelopeOf({ data: { direction: 'outgoing' }, message: sent }))
     const [first = []] = buttons(view)
-    expect(first).toEqual([
-      ...(severity === 'info' ? [] : ['Acknowledge 1:alert.ack:3mv']),
-      'Details https://watchdog.example.org/a/abc123',
+    expect(first).toEqual(
+      severity === 'info'
+        ? ['Details https://watchdog.example.org/a/abc123']
+        : ['Acknowledge 1:alert.ack:3mv', 'What to do 1:alert.help:3mv:d'],
+    )
+    expect(view.rows).toHaveLength(severity === 'info' ? 1 : 3)
+  })
+
+  test('about own payments alone, several in one message, needs no acknowledgement and no mute', () => {
+    const payment = (alertId: number, form: 'topUp' | 'sent'): EnvelopeMessage => ({
+      ...envelopeOf({ message: { alertId } }).message,
+      source: { type: 'wallet-balance', signal: 'balance-change', form },
+    })
+    const shown = (...items: readonly EnvelopeMessage[]) => {
+      const [message = payment(1, 'topUp')] = items
+      return alertView({ ...envelopeOf({ message }), kind: 'group', items })
+    }
+    // Groups are not told what a transfer was for.
+    for (const form of ['topUp', 'sent'] as const) {
+      const { rows } = shown(payment(4711, form), payment(4712, form))
+      expect(rows.flat().map(({ label }) => label)).toEqual(['Alerts'])
+    }
+    const other = { ...payment(4713, 'sent'), severity: 'warning' } as const
+    expect(shown(payment(4711, 'topUp'), other).rows[0]?.map(({ label }) => label)).toEqual([
+      'Acknowledge all',
+      'Alerts',
     ])
-    expect(view.rows).toHaveLength(severity === 'info' ? 1 : 4)
   })
 
   test('keeps its page and its help where nobody may change anything', () => {
     expect(buttons(alertView(envelopeOf(commit), {}, { isReceiveOnly: true }))).toEqual([
-      ['Details https://watchdog.example.org/a/abc123'],
-      ['Why? 1:alert.help:3mv:w', 'Causes 1:alert.help:3mv:c'],
       ['What to do 1:alert.help:3mv:d'],
+      [
+        'Details https://watchdog.example.org/a/abc123',
+        'Why? 1:alert.help:3mv:w',
+        'Causes 1:alert.help:3mv:c',
+      ],
     ])
   })
 
@@ -304,7 +332,7 @@ describe('after a press', () => {
     })
     expect(lineOf(view.plain)).toMatch(/ · 🔕 until 15:05$/)
     expect(buttons(view)[1]).toEqual(['Unmute 1:watch.unmute:16'])
-    expect(buttons(view)).toHaveLength(4)
+    expect(buttons(view)).toHaveLength(3)
   })
 
   test('an episode that is muted until it recovers says so, and offers to end it', () => {
@@ -417,7 +445,7 @@ describe('other messages', () => {
     const message = { ...commit.message, severity: 'critical' } as const
     const view = alertView(envelopeOf({ ...commit, kind: 'reminder', answers: 4711, message }))
     expect(buttons(view).slice(0, 3)).toEqual([
-      ['Acknowledge 1:alert.ack:3mv', 'Details https://watchdog.example.org/a/abc123'],
+      ['Acknowledge 1:alert.ack:3mv', 'What to do 1:alert.help:3mv:d'],
       ['Mute until recovered 1:alert.mute:3mv:rec'],
       ['Reminders off 1:settings.remind:off'],
     ])

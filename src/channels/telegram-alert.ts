@@ -8,7 +8,7 @@ import { type Card, cardOf } from './card.ts'
 import type { CardItem } from './card-items.ts'
 import { type Envelope, isOneAlert, type MessageState } from './envelope.ts'
 import { type FactWriter, factsOf, itemFacts, linksInText } from './facts.ts'
-import { groupHelp, openIn } from './group.ts'
+import { actionableIn, groupHelp } from './group.ts'
 import { asShown, withoutNames } from './shown.ts'
 import { buttonsOf } from './telegram-buttons.ts'
 import {
@@ -190,7 +190,7 @@ function takeLines(
 ): readonly string[] {
   const { message, locale } = envelope
   if (!isReceiveOnly || message.test || envelope.kind === 'rollup') return []
-  const isOpen = !hasEnded(state) && openIn(envelope, state).length > 0
+  const isOpen = !hasEnded(state) && actionableIn(envelope, state).length > 0
   if (!isOpen || state.acknowledged !== undefined) return []
   return [escapeHtml(translator(locale)('messages:takeElsewhere'))]
 }

@@ -9,11 +9,11 @@ import {
   unpacked,
   type Verb,
 } from '#src/actions/codec.ts'
-import { helpText, SIGNAL_HELP_SECTIONS, type SignalHelpSection } from '#src/i18n/signal-help.ts'
+import { helpText, type SignalHelpSection } from '#src/i18n/signal-help.ts'
 import { type TextKey, translator } from '#src/i18n/translate.ts'
 import { type Button, layout, type Rows } from '#src/telegram/buttons.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
-import { groupHelp, openIn } from './group.ts'
+import { actionableIn, groupHelp } from './group.ts'
 import { helpRef, isOwnPayment } from './transfer.ts'
 import { hasEnded, isOpenLink, worstOf } from './wording.ts'
 
@@ -157,12 +157,12 @@ function alertButtons(envelope: Envelope, state: MessageState): Rows {
     ...(event === 'credits.low-balance'
       ? [[{ ...press('messages:button.topUp', packed('topup')), style: 'primary' as const }]]
       : []),
-    [acknowledge, ...details(message.link)],
+    [acknowledge, ...helpButtons(envelope, id, ['action'])],
     ...(event === 'fsp.monitoring'
       ? [[press('messages:button.status', packed('status'))]]
       : muteButtons(envelope, { ...message, alertId: id }, state)),
     ...(kind === 'reminder' ? [[remindersOff(envelope)]] : []),
-    helpButtons(envelope, id),
+    [...details(message.link), ...helpButtons(envelope, id, ['why', 'causes'])],
   ]
 }
 
@@ -190,12 +190,16 @@ function muteButtons(envelope: Envelope, message: EnvelopeMessage, { muted }: Me
   return envelope.kind === 'reminder' || envelope.of === 'reminder' ? last : [hours, ...last]
 }
 
-/** A help button, with a tick, for each section of the help that the signal has. */
-function helpButtons(envelope: Envelope, id: number): readonly Button[] {
+/** A help button, with a tick, for each of these sections that the help of the signal has. */
+function helpButtons(
+  envelope: Envelope,
+  id: number,
+  sections: readonly SignalHelpSection[],
+): readonly Button[] {
   const t = translator(envelope.locale)
-  return SIGNAL_HELP_SECTIONS.filter(
-    (section) => helpText(t, helpRef(envelope), section) !== undefined,
-  ).map((section) => helpButton(envelope, id, section))
+  return sections
+    .filter((section) => helpText(t, helpRef(envelope), section) !== undefined)
+    .map((section) => helpButton(envelope, id, section))
 }
 
 function helpButton(envelope: Envelope, id: number, section: SignalHelpSection): Button {
@@ -206,7 +210,7 @@ function helpButton(envelope: Envelope, id: number, section: SignalHelpSection):
 
 function groupButtons(envelope: Envelope, state: MessageState): Rows {
   const { press, list } = buttonMakers(envelope)
-  const worst = worstOf(openIn(envelope, state))
+  const worst = worstOf(actionableIn(envelope, state))
   const alerts = list('messages:button.alerts', worst?.watchId ?? envelope.message.watchId)
   if (worst === undefined || hasEnded(state)) return [[alerts]]
   const acknowledge =

@@ -8,7 +8,7 @@ import { assetSymbol, titleOnChain } from '#src/kernel/chains.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { AssetDecimals, type JsonObject } from '#src/kernel/units.ts'
-import type { Cause, Envelope, MovedAmount } from './envelope.ts'
+import type { Cause, Envelope, EnvelopeMessage, MovedAmount } from './envelope.ts'
 import { LABEL_MAX } from './wording.ts'
 
 const MOVED = 'wallet-balance.moved'
@@ -101,11 +101,13 @@ export function movedTitles(
 }
 
 /**
- * Whether a transfer pays the owner's own top-up. Other money that leaves is a warning; groups are not told that it
- * paid for credits.
+ * Whether a message of an envelope is about a transfer that pays the owner's own top-up. Other money that leaves is a
+ * warning; groups are not told that it paid for credits.
  */
-export function isOwnPayment({ data, message }: Part): boolean {
-  return message.event === MOVED && data['direction'] === 'outgoing' && message.severity === 'info'
+export function isOwnPayment({ data, message }: Part, item: EnvelopeMessage = message): boolean {
+  const { event, severity, source } = item
+  const form = source === undefined ? helpFormOf(event, data) : source.form
+  return event === MOVED && severity === 'info' && (form === 'topUp' || form === 'sent')
 }
 
 function titleFormOf(data: JsonObject): 'topUp' | 'received' | 'sentOwn' | undefined {

@@ -24,7 +24,7 @@ const PLACES = new RegExp(
     // Accounts and e-mails, hashtags with a letter, cashtags.
     '[@\\uff20](?=[\\p{L}\\p{N}_])',
     '[#\\uff03](?=[\\p{N}\\p{M}_]*[\\p{L}_])',
-    '\\$(?=[A-Za-z])',
+    '\\$(?=[A-Za-z]|1INCH)',
     // A command; behind a letter or a digit it is part of a word, such as `FLR/USD`.
     '(?<![\\p{L}\\p{N}_/<>])/(?=[\\p{L}\\p{N}_])',
   ].join('|'),
@@ -33,14 +33,14 @@ const PLACES = new RegExp(
 
 /** IPv4 addresses; longer groups of digits are those of an amount. */
 const IPV4 =
-  /(?<![\d.,])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\d,]|\.\d)/g
+  /(?<![\d.,])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?!\d|[.,]\d)/g
 
 /**
  * Phone numbers: international ones, groups of digits as they are usual, and long numbers. Amounts have separators
  * every three digits and dates shorter groups; numbers of blocks and rounds are shorter.
  */
 const PHONE =
-  /(?<![\p{L}\p{N}_.,])(?:\+[\d(][\d\s()./-]{5,}\d|\(\d{2,5}\)[\s./-]?\d[\d\s/-]{3,}\d|\d{3}-\d{4}|\d{2,5}[\s-]\d{3,4}[\s-]\d{3,4}|\d{3}\.\d{3}\.\d{4}|\d{10,15})(?![\p{L}\p{N}_]|[.,]\d)/gu
+  /(?:(?<![\p{L}\p{N}_])\+[\d(][\d\s()./-]{5,}\d|(?<![\p{L}\p{N}_.,])(?:\(\d{2,5}\)[\s./-]?\d[\d\s/-]{3,}\d|\d{3}-\d{4}|\d{2,5}[\s-]\d{3,4}[\s-]\d{3,4}|\d{3}\.\d{3}\.\d{4}|\d{10,15}))(?![\p{L}\p{N}_]|[.,]\d)/gu
 
 /** Makes a text inert; see above. A text that is inert already stays as it is. */
 export function inertText(text: string): string {

@@ -5,8 +5,8 @@ import {
   usdText,
 } from '#src/billing/price-text.ts'
 import { paymentAssetOf } from '#src/billing/topups/rules.ts'
-import { firstLabels } from '#src/i18n/first-labels.ts'
 import { formatAmount } from '#src/i18n/format.ts'
+import { firstLabels } from '#src/i18n/name-list.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { Notice } from './model.ts'

@@ -16,10 +16,16 @@ const PROVIDERS = 100
 const ROUND_SECONDS = 90
 /** Complete rounds before the services start, so that rounds can be judged at once. */
 const ROUNDS_BEFORE = 4
-/** The first round of the chain: no reward epoch ends during a run. */
-const FIRST_ROUND = 300 * 3360 + 1000
+const EPOCH_ROUNDS = 3360
+/** Reward epochs that end before the services start: as on a real chain, the last two have policies and votes. */
+const EPOCHS_BEFORE = 2
+/** The first round of the chain, shortly before the end of a reward epoch. */
+const FIRST_ROUND = 301 * EPOCH_ROUNDS - 20
+/** The present round is that far into its reward epoch, so that none ends during a run. */
+const ROUNDS_INTO_EPOCH = 1000
 
-const startsAt = Math.floor(systemClock.now().getTime() / 1000) - ROUNDS_BEFORE * ROUND_SECONDS
+const playedRounds = 20 + (EPOCHS_BEFORE - 1) * EPOCH_ROUNDS + ROUNDS_INTO_EPOCH
+const startsAt = Math.floor(systemClock.now().getTime() / 1000) - playedRounds * ROUND_SECONDS
 const firstRoundStart = startsAt - FIRST_ROUND * ROUND_SECONDS
 const devnet = await startDevnet({
   contracts: true,
@@ -30,6 +36,8 @@ const simulation = await createProviderSimulation(devnet, {
   providers: Array.from({ length: PROVIDERS }, (_, index) => ({ name: `Provider ${index + 1}` })),
   timing: { firstRoundStart },
 })
+for (let ended = 0; ended < EPOCHS_BEFORE; ended += 1) await simulation.playToEpochEnd()
+await simulation.playTo(startsAt + (playedRounds - ROUNDS_BEFORE) * ROUND_SECONDS)
 await catchUp(simulation)
 const published = await startProtocolData({ simulation, clock: systemClock })
 const chain: EndpointChain = {

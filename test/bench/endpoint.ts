@@ -85,7 +85,9 @@ function measurementsOf(
 ): readonly Measurement[] {
   const { goals = {} }: EndpointKind = ENDPOINT_KINDS[name]
   const { steady, start, linesPerMinute } = figures
-  const perBlock = (all: EndpointFigures) => all.steady.requests / all.steadyBlocks
+  // A service that asked nothing was not measured.
+  const perBlock = ({ steady, steadyBlocks }: EndpointFigures) =>
+    steady.requests === 0 ? Number.NaN : steady.requests / steadyBlocks
   const line = (
     measure: string,
     unit: string,

@@ -30,6 +30,9 @@ afterEach(() => {
 })
 afterAll(() => world.close())
 
+/** Blocks after which the balance is compared again. */
+const COMPARED = 30
+
 const bob = () => world.devnet.people.bob.account.address
 
 /**
@@ -55,7 +58,7 @@ async function forward(value: bigint, data: Hex): Promise<string> {
     data,
     chain: null,
   })
-  await world.devnet.mine(3, 1)
+  await world.devnet.mine(COMPARED, 1)
   return hash
 }
 
@@ -114,7 +117,7 @@ test('plain payments, withdrawals and their fees are recorded as no other paymen
     value: 3n,
     chain: null,
   })
-  await devnet.mine(3, 1)
+  await devnet.mine(COMPARED, 1)
   await world.settle()
   expect((await topupOf(alice, draft)).status).toBe('credited')
   expect(await unmatched(world)).toHaveLength(known)
@@ -156,8 +159,8 @@ test('a payment that was named before is not recorded again when blocks are comp
   withoutState()
   for (let time = 0; time < 3; time += 1) await world.settle()
   await world.rpc.up()
-  await world.confirmAll()
-  await world.settle()
+  await world.devnet.mine(COMPARED)
+  for (let time = 0; time < 2; time += 1) await world.settle()
   expect((await internalUnits()) - before).toBe(17n + 19n + 23n)
   expect(await unmatched(world)).toHaveLength(known + 2)
 })
@@ -170,7 +173,7 @@ test('a payment that was compared together is not recorded again when it is name
   withoutState()
   await world.settle()
   await world.rpc.up()
-  await world.devnet.mine(1)
+  await world.devnet.mine(COMPARED)
   for (let time = 0; time < 2; time += 1) await world.settle()
   expect(await unmatched(world)).toHaveLength(known + 1)
   expect(await name(first)).toMatchObject({ reason: 'unsupported_transfer' })

@@ -1,6 +1,7 @@
 import { parseEther } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { recordAlerts } from '#src/alerts/service.ts'
+import { shortAddress } from '#src/i18n/format.ts'
 import type { Alert, AlertList } from '../generated/api.ts'
 import { giveCredits } from '../support/credits.ts'
 import { observeWatches } from '../support/observe.ts'
@@ -52,10 +53,12 @@ test.each([
   const alert = await newest()
   expect(alert).toMatchObject({
     severity: 'info',
-    data: { isTopUp: true, direction: 'outgoing' },
+    data: { isTopUp: true, topupHandle: draft.handle, direction: 'outgoing' },
   })
   expect(alert?.rendered.title).toMatch(/^[\d,.]+\sW?FLR sent to top up your credits$/)
-  expect(alert?.rendered.body).toContain('This is the payment for your top-up.')
+  expect(alert?.rendered.body).toContain(
+    `This is the payment for your top-up. Payment reference: ${shortAddress(draft.handle)}`,
+  )
   expect(alert?.rendered.body).not.toContain('secure the wallet')
 })
 
@@ -66,6 +69,7 @@ test('a transfer to another address is not marked as a top-up, even while a quot
   await observe()
   const alert = await newest()
   expect(alert?.data).not.toHaveProperty('isTopUp')
+  expect(alert?.data).not.toHaveProperty('topupHandle')
   expect(alert?.rendered.title).toMatch(/left the wallet$/)
   expect(alert?.rendered.body).toContain('secure the wallet now')
 })

@@ -14,7 +14,7 @@ import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 const COMMIT = 'fsp.ftso-commit'
 const REVEAL = 'fsp.ftso-reveal'
 /** Buttons of an alert where nobody may change anything. */
-const RECEIVED = [['Details'], ['Why?', 'Causes'], ['What to do']]
+const RECEIVED = [['What to do'], ['Details', 'Why?', 'Causes']]
 const LINKERS = 'Only this group’s administrators who are linked to the wallet can do that.'
 
 let world: BotWorld
@@ -504,7 +504,7 @@ describe('an alert in a group', () => {
     const id = await alerted(group, watch, COMMIT)
     expect(labelsOf(group, id)).toEqual(RECEIVED)
     await group.press('What to do', owner)
-    expect(labelsOf(group, id).flat()).toEqual(['Details', 'Why?', 'Causes', '✓ What to do'])
+    expect(labelsOf(group, id).flat()).toEqual(['✓ What to do', 'Details', 'Why?', 'Causes'])
     world.clock.advance(5)
     await alerts.fire(watch, { event: REVEAL })
     expect(labelsOf(group, id)).toEqual([['Alerts'], ['✓ What to do']])

@@ -102,14 +102,34 @@ test('a deep link opens it, in a chat that is not linked too', async () => {
   }
 })
 
+/** A group with the bot, in which its owner speaks. */
+function groupIn({ telegram, chat }: Pick<BotWorld, 'telegram' | 'chat'>): TestChat {
+  const person = { firstName: 'Ann', languageCode: 'en', started: true }
+  const { id: owner } = telegram.person(person)
+  const { id } = telegram.group({ title: 'Node crew', members: [owner], admins: [owner] })
+  return chat(id, owner)
+}
+
+test.each([
+  ['mailto:desk@example.org', 'Questions? Contact: desk@example.org'],
+  ['https://example.org/help', 'Questions? Contact: https://example.org/help'],
+])('in a group it ends with where people reach the operator: %s', async (address, line) => {
+  const supported = await botWorld({ SUPPORT_URL: address })
+  const group = groupIn(supported)
+  await group.say(`/help@${BOT_NAME}`)
+  expect(group.last().text.split('\n').at(-1)).toBe(line)
+  await supported.close()
+})
+
+test('in a group it says nothing of a contact if the operator names none', async () => {
+  const group = groupIn(world)
+  await group.say(`/help@${BOT_NAME}`)
+  expect(group.last().text.split('\n').at(-1)).toContain('never asks for a private key')
+  expect(group.last().text).not.toContain('Contact')
+})
+
 test('in a group it is one text with the group’s commands and the way into a private chat', async () => {
-  const { id: owner } = world.telegram.person({
-    firstName: 'Ann',
-    languageCode: 'en',
-    started: true,
-  })
-  const { id } = world.telegram.group({ title: 'Node crew', members: [owner], admins: [owner] })
-  const group = world.chat(id, owner)
+  const group = groupIn(world)
   await group.say(`/help@${BOT_NAME}`)
   expect(group.last().text.match(/^\/\w+/gm)).toEqual(
     menuNames('administrators').map((name) => `/${name}`),

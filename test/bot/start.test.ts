@@ -114,10 +114,9 @@ describe('the example alert', () => {
     )
     expect(ann.last().text).toMatch(/Warning · since [\d:]+\sUTC · [56] min\n/)
     expect(ann.labels()).toEqual([
-      ['Acknowledge', 'Details'],
+      ['Acknowledge', 'What to do'],
       ['Mute 1\u00a0h'],
-      ['Why?', 'Causes'],
-      ['What to do'],
+      ['Details', 'Why?', 'Causes'],
       ['Connect wallet'],
       ['‹ Back'],
     ])
@@ -125,7 +124,11 @@ describe('the example alert', () => {
     expect(ann.last().text).toMatch(/taken by \u2068Ann\u2069, \d\d:\d\d/)
     await ann.press('What to do')
     // The buttons stay where they were.
-    expect(ann.labels().slice(2, 4)).toEqual([['Why?', 'Causes'], ['✓ What to do']])
+    expect(ann.labels().slice(0, 3)).toEqual([
+      ['Unacknowledge', '✓ What to do'],
+      ['Mute 1\u00a0h'],
+      ['Details', 'Why?', 'Causes'],
+    ])
     expect(ann.labels().flat()).toContain('Unacknowledge')
     expect(ann.last().text).toContain('read its log')
     const toast = await ann.press('Mute 1\u00a0h')

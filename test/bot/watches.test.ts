@@ -1,12 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { packed } from '#src/actions/codec.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { getWatch, listWatches } from '#src/operations/watches.ts'
 import { unlinkChat, updateChat } from '#src/recipients/chats.ts'
+import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import { saveStates } from '#src/watches/state-store.ts'
-import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
-import { BOT_NAME } from '../support/harness.ts'
+import { type BotWorld, botWorld, LIVE_CHECKS, type TestChat, walletOf } from '../support/bot.ts'
+import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
 let world: BotWorld
 
@@ -72,6 +74,19 @@ async function firing(
   const state = { ...STATE, signal, state: {}, phase: 'firing', severity, since } as const
   const states = [{ watchId, state: { ...state, lastEvidenceAt: since, lastFiredAt: since } }]
   await saveStates(world.app.db, states)
+}
+
+async function over(watchId: number, signal: string): Promise<void> {
+  const at = world.app.clock.now()
+  const state = { ...STATE, signal, state: {}, since: at, lastEvidenceAt: at, lastFiredAt: at }
+  await saveStates(world.app.db, [{ watchId, state }])
+}
+
+/** Lets messages follow their subjects once. */
+async function lookAgain(): Promise<void> {
+  world.clock.advance(20)
+  const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
+  await updateLiveMessages({ app: world.app, api, username: BOT_NAME, checks: LIVE_CHECKS })
 }
 
 async function openCard(chat: TestChat, id: number): Promise<void> {
@@ -223,6 +238,52 @@ describe('the card', () => {
     expect(alice.last().text).toMatch(/🟠 Warning since \d\d:\d\d/)
     expect(alice.last().text).toContain('Alert: below 500 credits')
     expect(alice.labels()[1]).toEqual(['Limit', 'Recovery: on'])
+  })
+
+  test('of a firing watch follows it by itself, until nothing fires any more', async () => {
+    const alice = await linked('alice')
+    const limit = { type: 'credits-balance', target: {}, settings: { limit: 500 } }
+    const id = await world.addWatch('alice', { label: 'Credits', ...limit })
+    const since = world.app.clock.now()
+    await firing(id, 'credits-threshold', since, 'warning')
+    await openCard(alice, id)
+    const card = alice.last()
+    await lookAgain()
+    expect(alice.last().text).toBe(card.text)
+    await firing(id, 'credits-threshold', since, 'critical')
+    await lookAgain()
+    expect(alice.last().text).toMatch(/^🔴 \u2068Credits\u2069/)
+    await over(id, 'credits-threshold')
+    await lookAgain()
+    expect(alice.last()).toMatchObject({ id: card.id, keyboard: card.keyboard })
+    expect(alice.last().text).toMatch(/^🟢 \u2068Credits\u2069$/m)
+    await firing(id, 'credits-threshold', since, 'critical')
+    await lookAgain()
+    expect(alice.last().text).not.toContain('🔴')
+  })
+
+  test('that shows another screen meanwhile follows its watch no more', async () => {
+    const alice = await linked('alice')
+    const id = await world.addWatch('alice', { label: 'Other' })
+    await firing(id, 'balance-change', world.app.clock.now(), 'warning')
+    await openCard(alice, id)
+    await alice.press('More')
+    const { text } = alice.last()
+    await over(id, 'balance-change')
+    await lookAgain()
+    expect(alice.last().text).toBe(text)
+  })
+
+  test('in a chat that only receives has its buttons when it turns, and no others', async () => {
+    const bob = await linked('bob', ['read'])
+    const id = await world.addWatch('bob', { label: 'Read' })
+    await firing(id, 'balance-change', world.app.clock.now(), 'warning')
+    await openCard(bob, id)
+    const { keyboard } = bob.last()
+    await over(id, 'balance-change')
+    await lookAgain()
+    expect(bob.last().text).toMatch(/^🟢/)
+    expect(bob.last().keyboard).toEqual(keyboard)
   })
 
   test('names a token by its contract', async () => {

@@ -11,6 +11,7 @@ import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
 import { headerHash } from '#src/chain/block-header.ts'
 import type { Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
+import { createEndpoints } from '#src/chain/endpoints.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 
@@ -211,13 +212,6 @@ test('a compressed answer is read whole, however small its compressed length is'
   gzipping.close()
 })
 
-test('one wrong chain id of the only endpoint is not believed', async () => {
-  let wrong = 1
-  primary.rewrite('eth_chainId', (id) => (wrong-- > 0 ? '0x1' : id))
-  expect((await chainOf(primary.url).confirmedBlock(1)).number).toBe(await tip())
-  expect(lines).toEqual([])
-})
-
 describe('an endpoint that limits requests', () => {
   test.each([
     ['a status, whatever its body says', { status: 429 }],
@@ -307,73 +301,151 @@ describe('while no endpoint responds, the chain', () => {
 })
 
 describe('an endpoint of another chain', () => {
-  test('is never used, and logged once as an error', async () => {
+  const unavailable = { code: 'dependency_unavailable' }
+  const WARNED = 'rpc endpoint names another chain, and is not read while it does'
+
+  test('is never read, and logged as a doubt at first and as an error after half a minute', async () => {
     primary.rewrite('eth_chainId', () => '0x1')
     const chain = chainOf(primary.url, secondary.url)
-    await chain.confirmedBlock(1)
-    await chain.confirmedBlock(1)
-    expect(primary.counts()).toEqual({ eth_chainId: 2 })
+    for (; nowMs < AT + 60_000; nowMs += 1000) await chain.confirmedBlock(1)
+    expect(primary.counts()).toEqual({ eth_chainId: 7 })
+    const fields = { endpoint: 0, origin: primary.url, chainId: '1', expectedChainId: 14 }
     expect(lines).toEqual([
+      { level: 'warn', message: WARNED, fields },
       {
         level: 'error',
         message: 'rpc endpoint serves another chain',
-        fields: {
-          ...{ endpoint: 0, origin: primary.url, chainId: '1', expectedChainId: 14 },
-          askedAgainAfterSeconds: 60,
-        },
+        fields: { ...fields, askedAgainAfterSeconds: 60 },
       },
     ])
   })
 
-  test('is detected by one check an hour, also when the chain of an endpoint changes', async () => {
+  test('is detected within the hour, also when the chain of an endpoint changes', async () => {
     const chain = chainOf(primary.url, secondary.url)
-    await chain.confirmedBlock(1)
+    for (; nowMs < AT + 7_200_000; nowMs += 1_200_000) await chain.confirmedBlock(1)
     primary.rewrite('eth_chainId', () => '0x1')
-    nowMs = AT + 3_599_000
-    await devnet.mine(1)
+    nowMs += 3_600_000
     await chain.confirmedBlock(1)
-    expect(primary.count('eth_chainId')).toBe(1)
-    nowMs = AT + 3_600_000
-    await devnet.mine(1)
-    await chain.confirmedBlock(1)
-    expect(loggedAt('error')).toMatchObject([
-      { message: 'rpc endpoint serves another chain', fields: { endpoint: 0, chainId: '1' } },
-    ])
+    expect(loggedAt('warn')).toMatchObject([{ message: WARNED, fields: { endpoint: 0 } }])
     primary.resetCounts()
     await devnet.mine(1)
     await chain.confirmedBlock(1)
     expect(primary.counts()).toEqual({})
     await primary.up()
-    nowMs = AT + 7_200_000
-    await devnet.mine(1)
-    await chain.confirmedBlock(1)
-    await devnet.mine(1)
+    nowMs += 1000
     await chain.confirmedBlock(1)
     expect(primary.count('eth_getBlockByNumber')).toBeGreaterThan(0)
   })
 
-  test('is not used when it is the only endpoint', async () => {
-    primary.rewrite('eth_chainId', () => '0x1')
+  test.each([
+    1, 2,
+  ])('is read with its first right answer after %i wrong ones, when it is the only one', async (wrong) => {
+    let left = wrong
+    primary.rewrite('eth_chainId', (id) => (left-- > 0 ? '0x1' : id))
     const chain = chainOf(primary.url)
-    await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
-    await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
-    expect(primary.counts()).toEqual({ eth_chainId: 2 })
+    for (let nth = 0; nth < wrong; nth += 1) {
+      for (let caller = 0; caller < 3; caller += 1)
+        await expect(chain.confirmedBlock(1)).rejects.toMatchObject(unavailable)
+      nowMs += 1000
+    }
+    expect(primary.counts()).toEqual({ eth_chainId: wrong })
+    expect((await chain.confirmedBlock(1)).number).toBe(await tip())
+    expect(lines.map(({ message }) => message)).toEqual([
+      WARNED,
+      'rpc endpoint serves the right chain',
+    ])
   })
 
-  test('is asked again a minute later, because one answer may have been wrong', async () => {
+  test('is read again after right answers over half a minute, once it was put away', async () => {
     primary.rewrite('eth_chainId', () => '0x1')
     const chain = chainOf(primary.url)
-    await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
+    const isRead = () =>
+      chain.confirmedBlock(1).then(
+        () => true,
+        () => false,
+      )
+    for (; nowMs < AT + 60_000; nowMs += 1000) expect(await isRead()).toBe(false)
     await primary.up()
-    nowMs = AT + 60_000
-    expect((await chain.confirmedBlock(1)).number).toBe(await tip())
+    const fromMs = nowMs
+    while (!(await isRead())) nowMs += 1000
+    expect(nowMs - fromMs).toBeGreaterThanOrEqual(30_000)
+    expect(nowMs - fromMs).toBeLessThanOrEqual(60_000 + 40_000)
     expect(loggedAt('info')).toMatchObject([{ message: 'rpc endpoint serves the right chain' }])
   })
 
-  test('is checked once per endpoint', async () => {
+  test('may know more than the others while it is in doubt, and nothing when it is put away', async () => {
+    primary.rewrite('eth_chainId', () => '0x1')
+    const rpcUrls = [primary.url, secondary.url]
+    const endpoints = createEndpoints({ rpcUrls, chainId: 14, log, clock, timeoutMs: 1000 })
+    const readPoorly = () =>
+      endpoints.askForMost(
+        (client) => client.request({ method: 'eth_chainId' }),
+        () => false,
+        undefined,
+      )
+    for (; nowMs < AT + 32_000; nowMs += 500)
+      expect(await readPoorly()).toEqual({ answer: '0xe', isSure: false })
+    expect(await readPoorly()).toEqual({ answer: '0xe', isSure: true })
+  })
+
+  test.each([
+    ['is slow', (proxy: RpcProxy) => proxy.delay(700)],
+    [
+      'is refused before it answers',
+      (proxy: RpcProxy) => proxy.failNext(2, { status: 503 }, 'eth_chainId'),
+    ],
+  ])('may be the right one and %s', async (_what, hinder) => {
+    hinder(primary)
+    const chain = chainOf(primary.url)
+    const address = devnet.people.bob.account.address
+    expect(await Promise.all([chain.isContract(address), chain.isContract(address)])).toEqual([
+      false,
+      false,
+    ])
+    expect(lines).toEqual([])
+  })
+
+  test('gives no answer to a read that began before it named another chain', async () => {
     const chain = chainOf(primary.url)
     await chain.confirmedBlock(1)
-    await chain.confirmedBlock(1)
+    const release = primary.hold()
+    const read = chain.readNewestBlock(1, undefined)
+    await expect.poll(() => primary.count('eth_getBlockByNumber')).toBe(2)
+    primary.rewrite('eth_chainId', () => '0x1')
+    nowMs += 10_000
+    await expect(chain.isContract(devnet.people.bob.account.address)).rejects.toMatchObject(
+      unavailable,
+    )
+    release()
+    await expect(read).rejects.toMatchObject(unavailable)
+  })
+
+  test.each([
+    ['does not answer', (proxy: RpcProxy) => proxy.hang()],
+    ['refuses', (proxy: RpcProxy) => proxy.failNext(99, { status: 403 })],
+    ['names no number', (proxy: RpcProxy) => proxy.rewrite('eth_chainId', () => 'flare')],
+    ['names nothing', (proxy: RpcProxy) => proxy.rewrite('eth_chainId', () => null)],
+    ['is down', (proxy: RpcProxy) => proxy.down()],
+  ])('is not what one is that %s when it is asked for its chain', async (_what, fail) => {
+    await fail(primary)
+    const chain = chainOf(primary.url)
+    await expect(chain.confirmedBlock(1)).rejects.toMatchObject(unavailable)
+    await primary.up()
+    expect((await chain.confirmedBlock(1)).number).toBe(await tip())
+    expect(lines.map(({ message }) => message)).toEqual(['rpc endpoint failed'])
+  })
+
+  test('is asked once, however many callers wait, and one that aborts does not end the question', async () => {
+    const chain = chainOf(primary.url)
+    primary.delay(200)
+    const controller = new AbortController()
+    const reason = new Error('no longer needed')
+    const address = devnet.people.bob.account.address
+    const aborted = chain.isContract(address, controller.signal)
+    const others = Array.from({ length: 10 }, () => chain.isContract(address))
+    controller.abort(reason)
+    await expect(aborted).rejects.toBe(reason)
+    expect(await Promise.all(others)).toEqual(Array(10).fill(false))
     expect(primary.count('eth_chainId')).toBe(1)
   })
 })

@@ -4,7 +4,7 @@ import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
 import { readOne } from '#src/chain/read-block.ts'
-import { createReceiptReader } from '#src/chain/receipts.ts'
+import { createReceiptReader, type ProvenReceipt } from '#src/chain/receipts.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import type { Hash } from '#src/kernel/units.ts'
@@ -79,6 +79,30 @@ describe('receipts of a block', () => {
     expect(await receipts.prove(block, undefined)).toBe('refuted')
     expect(await receipts.prove(block, undefined)).toBe('refuted')
     expect(primary.count('eth_getBlockReceipts')).toBe(2)
+  })
+
+  test('are kept without the hashes of transactions that a list of one reader claims', async () => {
+    const { receipts, block } = await open(primary)
+    const falseList = { ...block, transactions: hashes.map((hash) => keccak256(hash)) }
+    expect(await receipts.prove(falseList, undefined)).toHaveLength(hashes.length)
+    const shortList = { ...block, transactions: [] }
+    expect(await receipts.prove(shortList, undefined)).toBe('refuted')
+    const trueHashes = (await receipts.prove(block, undefined)) as readonly ProvenReceipt[]
+    const logged = trueHashes.flatMap(({ logs }) => logs.map((log) => log.transactionHash))
+    expect(logged.length).toBeGreaterThan(0)
+    expect(hashes).toEqual(expect.arrayContaining(logged))
+    const outcomes = await receipts.outcomes(hashes, block, undefined)
+    for (const [hash, outcome] of await trueOutcomes()) {
+      expect(outcomes.get(hash)).toMatchObject(outcome)
+    }
+  })
+
+  test('are read apart for a transaction that is not in the list of the block', async () => {
+    const { receipts, block } = await open(primary)
+    await receipts.prove(block, undefined)
+    const falseList = { ...block, transactions: hashes.map((hash) => keccak256(hash)) }
+    const outcomes = await receipts.outcomes(hashes, falseList, undefined)
+    for (const [hash, outcome] of await trueOutcomes()) expect(outcomes.get(hash)).toEqual(outcome)
   })
 
   test('are read one by one where an endpoint lacks the method, which is then not asked for', async () => {

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { detectEntities } from '#sandbox/telegram/entities.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
-import { translator, typed } from '#src/i18n/translate.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, type EmailWorld, type TelegramWorld, WORLDS, type World } from './worlds.ts'
 
@@ -113,13 +112,4 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
       expect(html).toContain('<meta name="format-detection" content="telephone=no')
     }
   })
-})
-
-test.each(Object.entries(OUTSIDE))('a screen of the bot shows a %s as text', (_, text) => {
-  const t = translator('en')
-  const shown = [
-    t.html('bot:link.privateChat', { name: typed(text) }),
-    t.html('bot:watch.title', { label: text }),
-  ]
-  expect(shown.flatMap(found)).toEqual([])
 })

@@ -23,8 +23,12 @@ describe('an alert in a chat', () => {
     const message = world.telegram.lastMessage(chatId)
     expect(message?.keyboard[0]).toEqual([
       { text: 'Acknowledge', callback_data: '1:alert.ack:3mv' },
-      { text: 'Details', url: 'https://watchdog.example.org/a/abc123' },
+      { text: 'What to do', callback_data: '1:alert.help:3mv:d' },
     ])
+    expect(message?.keyboard.at(-1)?.[0]).toEqual({
+      text: 'Details',
+      url: 'https://watchdog.example.org/a/abc123',
+    })
     expect(message?.silent).toBe(true)
     expect(payload()).toMatchObject({ link_preview_options: { is_disabled: true } })
     expect(message?.text).toContain('#4711')
@@ -266,8 +270,8 @@ describe('an alert that the Bot API refuses', () => {
   test('is sent again with the link as text instead of a button', async () => {
     refuse("Bad Request: inline keyboard button URL 'x' is invalid: Wrong HTTP URL")
     const message = world.telegram.lastMessage(await sent({}))
-    expect(message?.keyboard[0]).toEqual([
-      { text: 'Acknowledge', callback_data: '1:alert.ack:3mv' },
+    expect(message?.keyboard.flat().map(({ text }) => text)).toEqual([
+      ...['Acknowledge', 'What to do', 'Mute 1\u00a0h', 'Mute 8\u00a0h', 'Why?', 'Causes'],
     ])
     expect(message?.text).toContain('https://watchdog.example.org/a/abc123')
   })

@@ -208,6 +208,7 @@ test('the stored progress is read once for all checks', async () => {
     sql,
     bot: () => undefined,
     contracts: { isMissing: () => false },
+    chainIdChecks: [{ problem: () => undefined }],
     hasCanary: false,
   }
   await findProblems(healthChecks({ ...parts, migrations: MIGRATIONS }))

@@ -295,7 +295,9 @@ test('an endpoint of another chain at the first start', async () => {
   const second = createApp(config, parts)
   try {
     await second.start()
-    await eventually(() => problemOf('chain', second)).toBe('no block has been read yet')
+    await eventually(() => problemOf('chain', second)).toBe(
+      'endpoint 0 answered chain 14 instead of 19, endpoint 1 answered chain 14 instead of 19',
+    )
     await eventually(() => problemOf('evaluation', second)).toMatch(
       /feed-move for .*provider-fsp for/,
     )

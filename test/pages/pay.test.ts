@@ -25,6 +25,11 @@ function readingOf({ html }: { readonly html: string }) {
   const bare = main.replace(/<[^>]*>/g, ' ').replace(/[\u2066-\u2069]/g, '')
   return { text: bare.replace(/[\n ]+/g, ' ') }
 }
+const headingOf = ({ html }: { readonly html: string }) =>
+  /<h1>.*?<\/h1>/s
+    .exec(html)?.[0]
+    .replace(/<span[^>]* hidden>.*?<\/span>|<[^>]*>/g, '')
+    .trim()
 const statusOf = async ({ handle }: TopupDraft, query = '') => {
   const { status, headers, html } = await get(`/pay/${handle}/status${query}`)
   expect([status, headers['cache-control']]).toEqual([200, 'no-store'])
@@ -259,11 +264,39 @@ describe('the status', () => {
     expect((await pageOf(late)).html).not.toContain(offer)
   })
 
-  test('says why a payment was not credited', async () => {
+  test('of a partial payment names what is still to pay where a whole order has its total', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    expect(readingOf(await pageOf(draft)).text).toMatch(/ Total 500\u00a0FLR /)
+    await world.pay(draft, (BigInt(draft.amount) * 3n) / 4n)
+    await world.confirmAll()
+    const { text } = readingOf(await pageOf(draft))
+    expect(text).toMatch(/ Paid 375\u00a0FLR Still to pay 125\u00a0FLR /)
+    expect(text).not.toContain(' Total ')
+  })
+
+  test('of an expired quote says so first, and asks nobody to pay', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    expect(headingOf(await pageOf(draft))).toBe('Pay 500\u00a0FLR')
+    await world.pass(601)
+    expect(headingOf(await pageOf(draft))).toBe('This quote has expired')
+    expect(headingOf(await pageOf(draft, '?lang=de'))).toBe('Dieses Preisangebot ist abgelaufen')
+    const { html } = await pageOf(draft)
+    expect(html).not.toContain('Pay 500')
+    expect(html).not.toContain('data-wallet=')
+  })
+
+  test('says why a payment was not credited, with its reference', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pay(draft, 1n)
     await world.confirmAll()
     expect((await statusOf(draft)).text).toContain('worth less than one credit')
+    const { text } = readingOf(await pageOf(draft))
+    expect(text).toMatch(/Not credited\. .*worth less than one credit\./)
+    expect(text).toContain(`Reference: ${draft.handle.slice(0, 6)}…${draft.handle.slice(-4)}`)
+    expect(text).toContain('The payment is recorded under this reference.')
+    expect(text).not.toContain('Still to pay')
+    await world.pass(601)
+    expect(headingOf(await pageOf(draft))).toBe('This quote has expired')
   })
 
   test('of a transaction that paid another address says that no payment arrived', async () => {

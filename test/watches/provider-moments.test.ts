@@ -119,6 +119,32 @@ test('moments between two rounds are observed, wherever the previous scan ended'
   }
 })
 
+test('a damaged record has unknown verdicts, and the records of other providers are read', async () => {
+  const { simulation } = world
+  const [damaged, whole] = ['Heavy', 'Late'].map(
+    (name) => simulation().provider(name).accounts.identity.address,
+  )
+  if (damaged === undefined || whole === undefined) throw new Error('there are no providers')
+  const { rounds } = world.running().facts
+  const read = async () => {
+    const requests = [damaged, whole].map((provider) => ({ provider, isNew: true }))
+    const [first, second] = await rounds.observations(requests, { after: null, upTo: 1e9 })
+    return [first?.[0]?.checks, second?.[0]?.checks]
+  }
+  const [, before] = await read()
+  expect(before?.commit).toMatchObject({ verdict: 'good' })
+  const damage = (providers: unknown) => world.sql`
+    update fsp_rounds set providers = ${world.sql.json(providers as never)}
+    where round = (select max(round) from fsp_rounds)`
+  const [row] = await world.sql`select providers from fsp_rounds order by round desc limit 1`
+  const { providers } = row ?? {}
+  await damage({ ...providers, [damaged]: { ...providers[damaged], policy: 'half' } })
+  const [unknown, after] = await read()
+  await damage(providers)
+  expect(unknown?.commit).toEqual({ verdict: 'unknown' })
+  expect(after).toEqual(before)
+})
+
 test.each(['directly', 'through a contract'])('an update that is sent %s counts', async (way) => {
   await world.simulation().playRounds(2)
   await world.scan()

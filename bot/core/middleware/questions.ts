@@ -1,7 +1,8 @@
 import type { Middleware } from 'grammy'
-import { escapeHtml, typed } from '#src/i18n/translate.ts'
+import { typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { cut } from '../../views/fields.ts'
+import { textHtml } from '../../views/markup.ts'
 import type { BotContext } from '../context.ts'
 import { sentenceOf } from '../error-sentences.ts'
 import { type Question, type Refusal, sessionKeyOf } from '../session.ts'
@@ -57,7 +58,7 @@ async function takeAnswer(
     return await question.handleAnswer(ctx, row.about, text)
   } catch (error) {
     if (!(error instanceof AppError) || !ASK_AGAIN_KINDS.has(error.kind)) throw error
-    return { html: escapeHtml(sentenceOf(ctx.t, error)) }
+    return { html: textHtml(sentenceOf(ctx.t, error)) }
   }
 }
 

@@ -28,14 +28,20 @@ test('a failed delivery says in words why nothing arrived, and the response', ()
 
 const LINK = 'https://watchdog.example.org/a/abc'
 
-function cardIn(type: string, event: string, state: MessageState = {}): AlertCard {
+function cardIn(
+  type: string,
+  event: string,
+  state: MessageState = {},
+  over: { readonly data?: object; readonly severity?: string } = {},
+): AlertCard {
+  const { data = {}, severity = 'warning' } = over
   const message = {
-    ...{ alertId: 7, watchId: 1, watchLabel: 'Alpha', event, severity: 'warning', title: 'T' },
+    ...{ alertId: 7, watchId: 1, watchLabel: 'Alpha', event, severity, title: 'T' },
     ...{ body: 'B', fields: [], link: LINK, firedAt: now.toISOString(), test: false },
     ...{ isRecovery: false, canRecover: true },
   }
   const envelope = {
-    ...{ deliveryId: 'd', type, signal: null, group: null, data: {}, locale: 'en' },
+    ...{ deliveryId: 'd', type, signal: null, group: null, data, locale: 'en' },
     ...{ timezone: 'UTC', message },
   }
   return { alert: { id: 7 }, envelope, state } as unknown as AlertCard
@@ -51,6 +57,13 @@ test('an alert of a data provider has a button to its proof, others have none', 
   expect(urlsOf('provider-fsp', 'fsp.ftso-commit')).toContain(`${LINK}/evidence`)
   expect(urlsOf('wallet-balance', 'wallet-balance.moved')).not.toContain(`${LINK}/evidence`)
   expect(urlsOf('provider-fsp', 'fsp.ftso-commit.recovered')).not.toContain(`${LINK}/evidence`)
+})
+
+test('the payment of an own top-up has its page and the way back, and nothing else', () => {
+  const of = { data: { direction: 'outgoing', isTopUp: true }, severity: 'info' }
+  const card = cardIn('wallet-balance', 'wallet-balance.moved', {}, of)
+  const { rows } = alertCard(reader, card, { rights: 'write', now })
+  expect(rows.flat().map(({ label }) => label)).toEqual(['Details', '‹ Alarme'])
 })
 
 test('an alert of the history names the recipients of its escalation only to who may change it', () => {

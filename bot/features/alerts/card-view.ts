@@ -4,16 +4,17 @@ import { recoveredTitle } from '#src/alerts/render.ts'
 import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { withoutNames } from '#src/channels/shown.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
+import { isOwnPayment } from '#src/channels/transfer.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
-import { escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { id, type Translate, typed } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
-import { inertText } from '#src/kernel/inert-text.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { canBeProven } from '#src/watches/events.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
 import { canSeeDestination, failureText } from '../../views/destination.ts'
+import { textHtml } from '../../views/markup.ts'
 import { clockTime, nearTime } from '../../views/time.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 import { alertGlyph } from './list-view.ts'
@@ -51,15 +52,19 @@ export function alertCard(reader: Reader, card: AlertCard, options: CardOptions)
   })
   const params = { id: card.alert.id }
   const { rows } = view
-  const record = [
-    ...(reader.isGroup
-      ? []
-      : [act(t('bot:button.deliveries'), packed('alert.deliveries', params))]),
-    act(t('bot:button.delete'), packed('alert.delete', params)),
-  ]
+  // Nothing is to be done about an own payment, and its page has the rest.
+  const record = isOwnPayment(card.envelope)
+    ? []
+    : [
+        ...(reader.isGroup
+          ? []
+          : [act(t('bot:button.deliveries'), packed('alert.deliveries', params))]),
+        act(t('bot:button.delete'), packed('alert.delete', params)),
+      ]
   const readOnlyActions = [reader.isGroup ? [] : record.slice(0, 1)]
   const { link, event } = card.envelope.message
-  const proof = canBeProven(event) && isOpenLink(link) ? [proofButton(t, link)] : []
+  const isProven = canBeProven(event) && isOpenLink(link) && !isOwnPayment(card.envelope)
+  const proof = isProven ? [proofButton(t, link)] : []
   const body = notice === undefined ? view.html : `${notice}\n\n${view.html}`
   return {
     html: body,
@@ -121,7 +126,7 @@ export function deliveriesCard(
   const shown = alert.deliveries.filter(({ recipientId }) => canSeeDestination(rights, recipientId))
   const lines = [
     t.html('bot:deliveries.title', { number: id(`#${alert.id}`) }),
-    `${alertGlyph(alert)} ${escapeHtml(inertText(shownTitle(t, alert)))}`,
+    `${alertGlyph(alert)} ${textHtml(shownTitle(t, alert))}`,
     '',
     ...shown.slice(0, DELIVERIES_MAX).map((entry) => {
       const name = names.get(entry.recipientId) ?? t('bot:deliveries.gone')
@@ -169,7 +174,7 @@ export function deliveryText(
       : []),
     ...(reason === '' || (status === 'delivered' && lastStatusCode === null)
       ? []
-      : [failure ?? t.html('bot:deliveries.reason', { reason: id(reason) })]),
+      : [failure ?? t.html('bot:deliveries.reason', { reason })]),
   ]
   return { kind: 'html', html: parts.join(' · ') }
 }

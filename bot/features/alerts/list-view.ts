@@ -4,11 +4,12 @@ import type { AlertLine } from '#src/alerts/history-view.ts'
 import { lineStart } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
-import { escapeHtml, html, typed } from '#src/i18n/translate.ts'
+import { typed } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
 import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
+import { linkHtml } from '../../views/markup.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, deepLink, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { SEVERITY_GLYPHS } from '../../views/watch-state.ts'
@@ -97,13 +98,12 @@ function rowsOf(
 
 function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   const { t } = reader
-  const link = escapeHtml(deepLink(reader, `a${line.id}`))
-  const title = escapeHtml(cutText(titleAfterWatchName(line.watchLabel, line.title), TITLE_MAX))
+  const title = cutText(titleAfterWatchName(line.watchLabel, line.title), TITLE_MAX)
   const values = {
     time: nearTime(reader, line.startedAt, now),
     // The label is outside of the link, because a name in another script would reorder the title.
     label: typed(cutText(withoutDirections(line.watchLabel), LABEL_MAX)),
-    title: html(`<a href="${link}">${title}</a>`),
+    title: linkHtml(title, deepLink(reader, `a${line.id}`)),
   }
   const { durationSeconds: seconds } = line
   const text =

@@ -5,6 +5,7 @@ import type { Scope } from '#src/kernel/caller.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { ConnectCode } from '#src/recipients/connect.ts'
 import type { Button } from '#src/telegram/buttons.ts'
+import { codeHtml, pageHtml } from '../../views/markup.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
@@ -51,7 +52,7 @@ export function connectScreen(
   const { t } = reader
   const { wallet, spend, order, isForRecipient } = options
   // On a line of its own and without a place to break: people compare it digit by digit.
-  const code = html(`<code>${match.replaceAll(' ', '\u00a0')}</code>`)
+  const code = codeHtml(match.replaceAll(' ', '\u00a0'))
   const about =
     wallet !== undefined && spend
       ? [
@@ -73,7 +74,7 @@ export function connectScreen(
   const lines = [
     ...about,
     t.html('bot:connect.validUntil', { time: clockTime(reader, expiresAt) }),
-    options.isOpen ? undefined : id(url).text,
+    options.isOpen ? undefined : pageHtml(url),
   ]
   const again = act(t('bot:button.newCode'), options.again)
   const open = { label: t('bot:button.openPage'), style: 'primary', url } as const

@@ -5,14 +5,12 @@ import { readAddress } from '#src/kernel/typed-address.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature } from '../../core/feature.ts'
 import { removeButtons, send } from '../../core/show.ts'
-import { findWatch } from '../../core/watches.ts'
-import type { View } from '../../views/view.ts'
 import { answerLookUp, offerLookUp } from '../look-up/handlers.ts'
 import { waitingDraft } from '../new/handlers.ts'
 import { offerNamed } from '../provider/handlers.ts'
 import { offerMailbox } from '../recipients/add.ts'
 import { homeScreen } from '../start/home.ts'
-import { cardOf } from '../watches/screens.ts'
+import { sendCard } from '../watches/screens.ts'
 import { offerPrice } from './price.ts'
 import { notUnderstood } from './view.ts'
 
@@ -23,20 +21,18 @@ composer.on('callback_query', async (ctx) => {
   await ctx.answer(ctx.t('bot:toast.oldButton'))
   const messageId = ctx.callbackQuery.message?.message_id
   if (messageId !== undefined) await removeButtons(ctx, messageId)
-  await send(ctx, await freshScreen(ctx))
+  await sendFreshScreen(ctx)
 })
 
-/** The card of the watch that the button's data names, else the home screen. */
-async function freshScreen(ctx: BotContext): Promise<View> {
+/** Sends the card of the watch that the button's data names, else the home screen. */
+async function sendFreshScreen(ctx: BotContext): Promise<void> {
   const id = watchBehind(ctx.callbackQuery?.data ?? '')
-  if (id === undefined) return homeScreen(ctx)
   try {
-    const { watch, link } = await findWatch(ctx, id)
-    return await cardOf(ctx, watch, link)
+    if (id !== undefined) return await sendCard(ctx, id)
   } catch (error) {
-    if (error instanceof AppError && error.kind === 'not_found') return homeScreen(ctx)
-    throw error
+    if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
   }
+  await send(ctx, await homeScreen(ctx))
 }
 
 const inPrivate = composer.chatType('private')

@@ -1,9 +1,9 @@
 import { packed } from '#src/actions/codec.ts'
-import { escapeHtml } from '#src/i18n/translate.ts'
 import { listFeeds, observeFeed } from '#src/operations/previews.ts'
 import type { BotContext } from '../../core/context.ts'
 import { send } from '../../core/show.ts'
 import { feedKey } from '../../core/typed-input.ts'
+import { textHtml } from '../../views/markup.ts'
 import { WARNING } from '../../views/refusals.ts'
 import { act, menuButton, screen } from '../../views/view.ts'
 import { feedResult } from '../inline/view.ts'
@@ -34,7 +34,7 @@ export async function offerPrice(
   const found = feedResult(ctx.reader, feed, observation, ctx.app.clock.now())
   const lines =
     found === undefined
-      ? [escapeHtml(feed), `${WARNING} ${t.html('pages:home.answer.unavailable')}`]
+      ? [textHtml(feed), `${WARNING} ${t.html('pages:home.answer.unavailable')}`]
       : [found.html]
   const rights = rightsOf(ctx)
   const watch = act(t('bot:button.watchPrice'), packed('feed.watch', { feed }), 'primary')

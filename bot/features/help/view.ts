@@ -4,10 +4,11 @@ import { slotTerms } from '#src/billing/price-text.ts'
 import { alertButtonNames, alertLegend } from '#src/channels/legend.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
-import { type checkedKey, escapeHtml, id, type Translate } from '#src/i18n/translate.ts'
+import { type checkedKey, id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { exampleStart } from '../../views/example-start.ts'
+import { pageHtml, textHtml } from '../../views/markup.ts'
 import {
   act,
   back,
@@ -155,7 +156,7 @@ function bodyOf(
       ]
     case 'alerts':
       return [
-        escapeHtml(alertLegend(t)),
+        textHtml(alertLegend(t)),
         t.html('bot:help.states'),
         t.html('bot:help.marks'),
         '',
@@ -173,7 +174,7 @@ function bodyOf(
       ]
     case 'api':
       // The URL is shown as text if it cannot be on a button, because it is not reachable from outside.
-      return [t.html('bot:help.api'), ...(isOpenLink(pages) ? [] : ['', id(docsUrl(pages)).text])]
+      return [t.html('bot:help.api'), ...(isOpenLink(pages) ? [] : ['', pageHtml(docsUrl(pages))])]
     case 'privacy':
       return [t.html('bot:help.privacy')]
     case 'commands':

@@ -1,11 +1,11 @@
 import { packed } from '#src/actions/codec.ts'
-import { escapeHtml, type Html, type Translate, typed } from '#src/i18n/translate.ts'
-import { inertText } from '#src/kernel/inert-text.ts'
+import { type Html, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { accountFields, providerTexts } from '#src/pictures/look-up-text.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
+import { textHtml } from '../../views/markup.ts'
 import { WARNING } from '../../views/refusals.ts'
 import {
   act,
@@ -57,7 +57,7 @@ function linesOf(t: Translate, answer: AddressAnswer): readonly string[] {
   switch (answer.kind) {
     case 'provider': {
       const { rounds, lines } = providerTexts(t, answer.view)
-      return [rounds, ...lines].map((line) => escapeHtml(inertText(line)))
+      return [rounds, ...lines].map((line) => textHtml(line))
     }
     case 'account':
       return accountFields(t, answer).map(({ label, value, usd }) => {

@@ -1,6 +1,5 @@
 import { packed } from '#src/actions/codec.ts'
-import { checkedKey, escapeHtml, type TextKey, type Translate, typed } from '#src/i18n/translate.ts'
-import { inertText } from '#src/kernel/inert-text.ts'
+import { checkedKey, type TextKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { RULE_PRESETS, type SettingField } from '#src/watches/form.ts'
@@ -15,6 +14,7 @@ import {
   type SettingWithOwner,
   valueText,
 } from '../../views/fields.ts'
+import { textHtml } from '../../views/markup.ts'
 import { act, inRows, pageRow, type Reader, screen, type View } from '../../views/view.ts'
 import { factsOf, formOf, typeLine } from '../../views/watch-facts.ts'
 import { chosenSignals, signalShort } from '../signals/view.ts'
@@ -118,7 +118,7 @@ function presetChoice(
       const value = settings[setting.field.key]
       return value === undefined ? [] : [textOfValue(setting, value)]
     })
-    return `<b>${t.html(`bot:button.preset.${name}`)}</b> · ${escapeHtml(inertText(parts.join(' · ')))}`
+    return `<b>${t.html(`bot:button.preset.${name}`)}</b> · ${textHtml(parts.join(' · '))}`
   })
   const choices = named.map(({ name, settings }) => {
     const isChosen = Object.entries(settings).every(

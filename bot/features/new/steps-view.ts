@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { isolate } from '#src/i18n/isolates.ts'
+import { nameList } from '#src/i18n/name-list.ts'
 import { checkedKey, typed } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
@@ -9,7 +10,6 @@ import {
   act,
   inRows,
   labelWithName,
-  nameList,
   pageRow,
   type Reader,
   screen,
@@ -62,7 +62,7 @@ export function targetStep(
     options.listed > 0 && !options.isList
       ? [
           act(
-            t(checkedKey(`bot:button.all.${kind}`), { count: options.listed }),
+            `${t(checkedKey(`bot:button.all.${kind}`), { count: options.listed })} ›`,
             packed('new.page', { rev, page: 1 }),
           ),
         ]

@@ -2,7 +2,7 @@
 
 import { symbolOf } from '#src/billing/topups/rules.ts'
 import { shortAddress } from '#src/i18n/format.ts'
-import { escapeHtml, typed } from '#src/i18n/translate.ts'
+import { typed } from '#src/i18n/translate.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Label } from '#src/kernel/label.ts'
@@ -19,6 +19,7 @@ import type { Refusal } from '../../core/session.ts'
 import { readFeed } from '../../core/typed-input.ts'
 import { allWatches } from '../../core/watches.ts'
 import { cut } from '../../views/fields.ts'
+import { textHtml } from '../../views/markup.ts'
 import { addressRefusal } from '../../views/refusals.ts'
 import { formOf, propertyOf } from '../../views/watch-facts.ts'
 import { findTypedProvider, providersNamed, readProvider } from '../provider/search.ts'
@@ -257,7 +258,7 @@ async function refusalOf(
   const wrong = error.details.errors?.[0]
   const name = typeof input === 'string' ? input : String(field && input[field.key])
   const isNamed = wrong?.pointer === `/target/${field?.key}`
-  if (field?.kind !== 'feed' || !isNamed) return { html: escapeHtml(sentenceOf(ctx.t, error)) }
+  if (field?.kind !== 'feed' || !isNamed) return { html: textHtml(sentenceOf(ctx.t, error)) }
   const nearest = String(wrong?.values?.nearest ?? '').split(', ')
   await changeDraft(ctx, draft, { nearest: nearest.filter((name) => name !== '') })
   return { html: ctx.t.html('bot:typed.noFeed', { input: typed(cut(name)) }) }

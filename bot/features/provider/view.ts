@@ -2,7 +2,7 @@ import { packed } from '#src/actions/codec.ts'
 import { formatAmounts } from '#src/i18n/amounts.ts'
 import { formatChance } from '#src/i18n/chance.ts'
 import { formatDuration, formatPercent } from '#src/i18n/format.ts'
-import { checkedKey, escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { checkedKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { PictureRounds } from '#src/pictures/provider-picture.ts'
@@ -21,6 +21,7 @@ import {
   type ProviderView,
 } from '#src/watches/provider-view.ts'
 import { LOW_LIMITS_WEI, lowBalanceSeverity } from '#src/watches/types/provider-fsp/balances.ts'
+import { preHtml, textHtml } from '../../views/markup.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
@@ -166,7 +167,7 @@ function badLines(reader: Reader, view: ProviderView): readonly string[] {
 }
 
 function roundsLine({ t }: Reader, { view, rounds }: ShownProvider): string {
-  return `${roundsGlyph(view, rounds)} ${escapeHtml(roundsText(t, view, rounds))}`
+  return `${roundsGlyph(view, rounds)} ${textHtml(roundsText(t, view, rounds))}`
 }
 
 function epochLine({ t }: Reader, view: ProviderView): string | undefined {
@@ -253,7 +254,7 @@ export function textGrid(
     const marks = oldestFirst.map((round) => MARKS[dutyResultOf(round, duty)]).join('')
     return `${name.padEnd(width)} ${marks}`
   })
-  return `<pre>${escapeHtml(lines.join('\n'))}</pre>`
+  return preHtml(lines.join('\n'))
 }
 
 function rowsOf({ t }: Reader, shown: ShownProvider, options: Options): Rows {

@@ -1,8 +1,8 @@
 import { packed } from '#src/actions/codec.ts'
 import type { Missed } from '#src/alerts/missed.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
-import { firstLabels } from '#src/i18n/first-labels.ts'
 import { isolate } from '#src/i18n/isolates.ts'
+import { firstLabels } from '#src/i18n/name-list.ts'
 import { id, typed } from '#src/i18n/translate.ts'
 import { modernZone } from '#src/i18n/zones.ts'
 import { localeName } from '#src/kernel/locale.ts'
@@ -118,7 +118,7 @@ function reasonLines(
   const known = knownReason(t, statusReason)
   if (known !== undefined) return [known]
   const status = /^status_(\d{3})$/.exec(statusReason)?.[1]
-  return [t.html('bot:rec.lastAnswer', { reason: id(status ?? statusReason) })]
+  return [t.html('bot:rec.lastAnswer', { reason: status ?? statusReason })]
 }
 
 function notifiedLine(

@@ -1,13 +1,14 @@
 import { type ButtonData, packed } from '#src/actions/codec.ts'
 import { CHANNEL_KEYS, REGISTRY as CHANNELS, type TypedChannel } from '#src/channels/index.ts'
 import { isolate } from '#src/i18n/isolates.ts'
-import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
+import { html, id, typed } from '#src/i18n/translate.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
 import { shownTarget } from '#src/recipients/rules.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { channelName, destinationName, isOn, statusText } from '../../views/destination.ts'
+import { textHtml } from '../../views/markup.ts'
 import { nearTime } from '../../views/time.ts'
 import {
   act,
@@ -73,10 +74,7 @@ function destinationLine(reader: Reader, destination: Destination, options: List
   const getsNone = getsNoAlerts(destination, options.watches)
   const mark = isOn(destination) ? (getsNone ? '⚪' : '✓') : '⚠️'
   const what = isOn(destination)
-    ? [
-        ...activeParts(reader, destination),
-        ...(getsNone ? [escapeHtml(t('bot:rec.noAlerts'))] : []),
-      ]
+    ? [...activeParts(reader, destination), ...(getsNone ? [t.html('bot:rec.noAlerts')] : [])]
     : [offText(reader, destination, options.now)]
   return `${mark} ${t.html('bot:rec.line', { name, what: html(what.join(' · ')) })}`
 }
@@ -105,7 +103,7 @@ function activeParts({ t }: Reader, destination: Destination): readonly string[]
 
 function offText(reader: Reader, destination: Destination, now: Date): string {
   const { t } = reader
-  if (destination.status !== 'disabled') return escapeHtml(statusText(t, destination))
+  if (destination.status !== 'disabled') return textHtml(statusText(t, destination))
   return t.html('bot:rec.offSince', { time: nearTime(reader, destination.switchedAt, now) })
 }
 

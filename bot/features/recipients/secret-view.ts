@@ -1,7 +1,8 @@
 import { packed } from '#src/actions/codec.ts'
-import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
+import { id, typed } from '#src/i18n/translate.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import { destinationName } from '../../views/destination.ts'
+import { spoilerHtml } from '../../views/markup.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, type Reader, screen, type View } from '../../views/view.ts'
 import {
@@ -50,7 +51,7 @@ export function secretShown(
       t.html('bot:rec.secretOnce'),
       t.html('bot:rec.secretText', {
         // Not formatted as code: Telegram drops a spoiler around code, so the secret would be visible.
-        secret: html(`<tg-spoiler>${escapeHtml(secret)}</tg-spoiler>`),
+        secret: spoilerHtml(secret),
       }),
       ...(isNew ? ['', t.html('bot:rec.hearNext', { name })] : []),
     ],

@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { isolate } from '#src/i18n/isolates.ts'
+import { nameList } from '#src/i18n/name-list.ts'
 import { checkedKey, typed } from '#src/i18n/translate.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
@@ -9,7 +10,6 @@ import {
   act,
   inRows,
   labelWithName,
-  nameList,
   pageRow,
   type Reader,
   screen,

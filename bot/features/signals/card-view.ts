@@ -4,12 +4,13 @@ import { formatChance } from '#src/i18n/chance.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { helpText } from '#src/i18n/signal-help.ts'
-import { checkedKey, escapeHtml, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { checkedKey, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { Parameter, SignalDefinition } from '#src/watches/signal.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import type { TypedParameter } from '../../core/typed-input.ts'
+import { textHtml } from '../../views/markup.ts'
 import { nearTime } from '../../views/time.ts'
 import {
   act,
@@ -212,7 +213,7 @@ function parameterPresets(parameter: TypedParameter): readonly number[] {
 
 function helpQuote(t: Translate, type: string, signal: string, part: HelpPart): string {
   const text = helpText(t, { type, signal }, SIGNAL_HELP_OF_PART[part]) ?? ''
-  return `<blockquote expandable>${escapeHtml(text)}</blockquote>`
+  return `<blockquote expandable>${textHtml(text)}</blockquote>`
 }
 
 function helpRow(

@@ -12,7 +12,7 @@ import { findWatch } from '../../core/watches.ts'
 import { cut, unitText } from '../../views/fields.ts'
 import { hasSignals } from '../watches/card-view.ts'
 import { changeWatch, withManaged } from '../watches/managed-watch.ts'
-import { cardOf, showCard } from '../watches/screens.ts'
+import { showCard, showWatch } from '../watches/screens.ts'
 import { parameterBounds, parameterEditor, signalCard } from './card-view.ts'
 import { chosenSignals, type SignalView, signalGroup, signalList, signalsOf } from './view.ts'
 
@@ -59,7 +59,7 @@ onPress(composer, 'signal.recovery', (ctx, { id, signal }) =>
     if (hasSignals(watch)) return set(ctx, watch, link, change)
     const key = setting.recovery.enabled ? 'bot:signal.nowQuiet' : 'bot:signal.nowTold'
     await changeWatch(ctx, { watch, link }, { signals: [change] }, async (changed) =>
-      show(ctx, await cardOf(ctx, changed, link, `✓ ${ctx.t.html(key)}`)),
+      showWatch(ctx, changed, link, `✓ ${ctx.t.html(key)}`),
     )
   }),
 )

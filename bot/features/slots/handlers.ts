@@ -3,7 +3,7 @@ import type { ArgumentsOf } from '#src/actions/codec.ts'
 import { SLOTS_MAX } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { priceSlots, slotQuote } from '#src/billing/subscriptions/rules.ts'
-import { id as bare, escapeHtml } from '#src/i18n/translate.ts'
+import { id as bare } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { getWalletStatus, isTrialAvailable } from '#src/operations/chat-status.ts'
 import {
@@ -18,6 +18,7 @@ import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import type { Task } from '../../core/store.ts'
 import { waitingLabels } from '../../core/watches.ts'
+import { textHtml } from '../../views/markup.ts'
 import { freeOfCharge } from '../../views/refusals.ts'
 import { isDraftRecent } from '../new/draft.ts'
 import { continueDraft, waitingDraft } from '../new/handlers.ts'
@@ -123,7 +124,7 @@ onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {
     if (isTermsRefusal(error)) return showTerms(ctx, asked)
     if (!(error instanceof AppError) || !REDRAWN.has(error.code)) throw error
     const why = error.code === 'price_changed' ? priceNow(ctx, asked) : sentenceOf(ctx.t, error)
-    await showQuote(ctx, asked, `⚠️ ${escapeHtml(why)}`)
+    await showQuote(ctx, asked, `⚠️ ${textHtml(why)}`)
   }
 })
 
@@ -213,7 +214,7 @@ onPress(composer, 'slots.payTerm', PRIVATE, async (ctx, { id, term, credits }) =
   } catch (error) {
     if (isTermsRefusal(error)) return showTerms(ctx, 'slots')
     if (!(error instanceof AppError) || !REDRAWN.has(error.code)) throw error
-    await showRenewal(ctx, id, `⚠️ ${escapeHtml(sentenceOf(ctx.t, error))}`)
+    await showRenewal(ctx, id, `⚠️ ${textHtml(sentenceOf(ctx.t, error))}`)
   }
 })
 

@@ -8,9 +8,9 @@ import type {
   Subscription,
 } from '#src/billing/subscriptions/model.ts'
 import { priceSlots, slotsEndAt } from '#src/billing/subscriptions/rules.ts'
-import { firstLabels } from '#src/i18n/first-labels.ts'
 import { formatDate, formatDuration, formatList, formatPercent } from '#src/i18n/format.ts'
-import { escapeHtml, id, type Translate } from '#src/i18n/translate.ts'
+import { firstLabels } from '#src/i18n/name-list.ts'
+import { id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { labelWithPrice } from '../../views/price-label.ts'
@@ -188,7 +188,7 @@ export function renewalScreen(
   )
   const lines = [
     options.notice,
-    `🎟️ <b>${escapeHtml(t('notices:button.renewOnce'))}</b>`,
+    `🎟️ <b>${t.html('notices:button.renewOnce')}</b>`,
     subscriptionLine(reader, subscription),
     t.html('bot:slots.term', {
       slots: slots(t, quantity),

@@ -1,14 +1,15 @@
 import { packed } from '#src/actions/codec.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { formatDate, formatList } from '#src/i18n/format.ts'
-import { isolate } from '#src/i18n/isolates.ts'
-import { escapeHtml, type Translate, typed } from '#src/i18n/translate.ts'
+import { nameList } from '#src/i18n/name-list.ts'
+import { type Translate, typed } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
 import { languageButton } from '../../views/hello.ts'
+import { textHtml } from '../../views/markup.ts'
 import { act, type Reader, screen, type View, walletName } from '../../views/view.ts'
 import type { Funds } from '../../views/wallet.ts'
 import { mutedLine, slotsText, watchSummaryLines } from '../../views/wallet-lines.ts'
@@ -53,7 +54,7 @@ export function home(
       ? []
       : fundsLines(
           reader,
-          `💳 ${escapeHtml(creditsWithUsd(t, balanceCredits))}`,
+          `💳 ${textHtml(creditsWithUsd(t, balanceCredits))}`,
           slotsText(t, slots),
           wallet,
         )),
@@ -219,8 +220,8 @@ const NAMES_MAX = 5
 
 const NAME_MAX = 64
 
-/** Names that users chose, each isolated. */
+/** The first names of people who may press the buttons. */
 function namesOf(t: Translate, names: readonly string[]): string {
-  const shown = names.slice(0, NAMES_MAX).map((name) => isolate(cutText(name, NAME_MAX)))
-  return formatList(names.length > NAMES_MAX ? [...shown, '…'] : shown, t.locale)
+  const shown = names.slice(0, NAMES_MAX).map((name) => cutText(name, NAME_MAX))
+  return nameList(names.length > NAMES_MAX ? [...shown, '…'] : shown, t.locale)
 }

@@ -1,11 +1,12 @@
 import { packed } from '#src/actions/codec.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { formatDuration } from '#src/i18n/format.ts'
-import { escapeHtml, id, typed } from '#src/i18n/translate.ts'
+import { id, typed } from '#src/i18n/translate.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { TipState } from '#src/watches/observe/tip.ts'
 import { destinationName, isOn, statusText } from '../../views/destination.ts'
+import { textHtml } from '../../views/markup.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
@@ -65,10 +66,9 @@ export function statusScreen(
     mutedLine(reader, overview.mutedUntil, now),
     headLine(reader, overview),
     funds && reader.isBillingOff !== true
-      ? [
-          `💳 ${escapeHtml(creditsWithUsd(t, funds.balanceCredits))}`,
-          slotsText(t, funds.slots),
-        ].join(' · ')
+      ? [`💳 ${textHtml(creditsWithUsd(t, funds.balanceCredits))}`, slotsText(t, funds.slots)].join(
+          ' · ',
+        )
       : undefined,
     ...(shown.length === 0 ? [] : ['']),
     ...shown.map((watch) => watchLine(reader, watch, now)),

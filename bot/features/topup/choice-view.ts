@@ -54,7 +54,7 @@ export function assetChoice(
     readonly notice?: string
   },
 ): View {
-  const { open, credits: wanted, purchase } = options
+  const { open, credits: wanted, purchase, isFromWizard = false } = options
   const usable = assets.filter(({ state }) => state === 'open')
   const offer =
     usable.length === 0
@@ -66,6 +66,9 @@ export function assetChoice(
           }),
           ...assets.map((asset) => assetLine(t, asset, wanted ?? SHOWN_CREDITS)),
         ]
+  // A command leads back to the menu, the purchase of slots to where it began.
+  const isPurchase = isFromWizard || purchase !== undefined
+  const before = isPurchase ? [backFromPurchase(t, isFromWizard)] : []
   const lines = [
     options.notice,
     `💳 ${t.html('bot:topup.title', { balance: creditsWithUsd(t, options.balanceCredits) })}`,
@@ -90,7 +93,7 @@ export function assetChoice(
     goOn,
     ...inRows(buttons, 3),
     [act(t('bot:button.pastTopups'), packed('topup.history', { cursor: undefined }))],
-    [backFromPurchase(t, options.isFromWizard === true), menuButton(t)],
+    [...before, menuButton(t)],
   ])
 }
 

@@ -8,7 +8,7 @@ import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import type { NewPurchase } from '#src/billing/topups/model.ts'
 import { formatDecimal, formatNumber } from '#src/i18n/format.ts'
 import type { Quantity } from '#src/i18n/parse.ts'
-import { escapeHtml, typed } from '#src/i18n/translate.ts'
+import { typed } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Hash, hashProblem } from '#src/kernel/units.ts'
@@ -24,6 +24,7 @@ import { keyboard, leave, show } from '../../core/show.ts'
 import { type InputProblem, isSymbol, readNumber } from '../../core/typed-input.ts'
 import { waitingLabels } from '../../core/watches.ts'
 import { cut, insteadOf, unitText } from '../../views/fields.ts'
+import { textHtml } from '../../views/markup.ts'
 import { freeOfCharge } from '../../views/refusals.ts'
 import { clockTime } from '../../views/time.ts'
 import type { View } from '../../views/view.ts'
@@ -292,7 +293,7 @@ async function quoted(
       return undefined
     }
     if (!(error instanceof AppError) || error.kind !== 'conflict') throw error
-    return { html: escapeHtml(sentenceOf(ctx.t, error)) }
+    return { html: textHtml(sentenceOf(ctx.t, error)) }
   }
 }
 
@@ -350,15 +351,14 @@ const hashAnswer = defineQuestion({
   ask: async (ctx, { handle }) => hashQuestion(ctx.reader, { handle }),
   answer: async (ctx, { handle }, text) => {
     const txHash = /(?<![0-9a-z])(?:0x)?[0-9a-f]{64}(?![0-9a-z])/i.exec(text)?.[0]
-    if (txHash === undefined)
-      return { html: escapeHtml(fieldText(ctx.t, hashProblem(text.trim()))) }
+    if (txHash === undefined) return { html: textHtml(fieldText(ctx.t, hashProblem(text.trim()))) }
     const link = await linkOf(ctx, handle)
     try {
       await ctx.call(confirmTopup, { params: { handle }, body: { txHash } }, link)
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'conflict') throw error
       // A failed or rejected top-up is shown with its reason.
-      if (error.code !== 'topup_state') return { html: escapeHtml(sentenceOf(ctx.t, error)) }
+      if (error.code !== 'topup_state') return { html: textHtml(sentenceOf(ctx.t, error)) }
     }
     await showTopup(ctx, handle)
     return undefined

@@ -1,10 +1,11 @@
 import { packed } from '#src/actions/codec.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
-import { escapeHtml, type Html, html } from '#src/i18n/translate.ts'
+import type { Html } from '#src/i18n/translate.ts'
+import { codeHtml } from '../../views/markup.ts'
 import { back, type Reader, screen, type View } from '../../views/view.ts'
 
 export function hashText(hash: string): Html {
-  return html(`<code>${escapeHtml(hash)}</code>`)
+  return codeHtml(hash)
 }
 
 /** Asks for the transaction that pays a top-up. */

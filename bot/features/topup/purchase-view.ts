@@ -8,9 +8,10 @@ import type { Topup } from '#src/billing/topups/model.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
-import { escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
+import type { Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
+import { linkHtml } from '../../views/markup.ts'
 import { renewalLine, waitingLine } from '../../views/purchase-lines.ts'
 import { act, back, inRows, type Reader } from '../../views/view.ts'
 import { typeButtons } from '../new/view.ts'
@@ -84,7 +85,7 @@ export function backToAssets(t: Translate, { then }: Topup): Button {
 /** Line with the paid amount, and a link to the receipt if the page's address works from outside. */
 export function paidLine(t: Translate, page: string, paid: string): string {
   if (!isOpenLink(page)) return t.html('bot:topup.paid', { paid })
-  const receipt = html(`<a href="${escapeHtml(page)}">${t.html('bot:topup.receipt')}</a>`)
+  const receipt = linkHtml(t('bot:topup.receipt'), page)
   return t.html('bot:topup.paidReceipt', { paid, receipt })
 }
 

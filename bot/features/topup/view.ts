@@ -6,8 +6,9 @@ import { type Topup, TX_NOT_FOUND } from '#src/billing/topups/model.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatPrice, shortAddress } from '#src/i18n/format.ts'
-import { checkedKey, escapeHtml, hasText, html, id, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, hasText, id, type Translate } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
+import { codeHtml, pageHtml } from '../../views/markup.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
@@ -87,7 +88,7 @@ function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
     '',
     howLine(t, topup),
     ...byHand(t, topup),
-    isOpenLink(topup.page) ? undefined : escapeHtml(topupPageUrl(reader, topup)),
+    isOpenLink(topup.page) ? undefined : pageHtml(topupPageUrl(reader, topup)),
     '',
     isBack || topup.reason !== TX_NOT_FOUND
       ? `⏳ ${t.html(isBack ? 'bot:topup.replaced' : 'bot:topup.waiting')}`
@@ -142,13 +143,13 @@ function isNative({ approval, transaction }: Topup): boolean {
 function byHand(t: Translate, topup: Topup): readonly string[] {
   const { amount, decimals, asset, payTo, approval, destinationTag, contractWallet } = topup
   if (approval !== null) return []
-  const exact = html(`<code>${formatUnits(amount, decimals)}</code>`)
+  const exact = codeHtml(formatUnits(amount, decimals))
   return [
     t.html('bot:topup.exact', { amount: exact, asset: id(asset) }),
     t.html('bot:topup.address', { address: wholeAddress(payTo) }),
     ...(destinationTag === null
       ? []
-      : [t.html('bot:topup.tag', { tag: html(`<code>${destinationTag}</code>`) })]),
+      : [t.html('bot:topup.tag', { tag: codeHtml(String(destinationTag)) })]),
     ...(isNative(topup) ? [contractWalletLine(t, contractWallet)] : []),
   ]
 }
@@ -216,15 +217,14 @@ function credited(reader: Reader, shown: ShownTopup): View {
 /** Lines about paying the remainder. */
 function restLines(reader: Reader, rest: Topup): readonly string[] {
   const { t } = reader
-  const values = {
-    rest: topupAmountText(t, rest, rest.amount),
-    time: clockTime(reader, rest.expiresAt),
-  }
   return [
     '',
-    t.html('pages:pay.rest', values),
+    t.html('bot:topup.rest', {
+      amount: topupAmountText(t, rest, rest.amount),
+      time: clockTime(reader, rest.expiresAt),
+    }),
     ...byHand(t, rest),
-    ...(isOpenLink(rest.page) ? [] : [escapeHtml(topupPageUrl(reader, rest))]),
+    ...(isOpenLink(rest.page) ? [] : [pageHtml(topupPageUrl(reader, rest))]),
   ]
 }
 
@@ -294,7 +294,7 @@ function notPaid(reader: Reader, shown: ShownTopup): View {
 /** Line about what the payer can do; a payment to another address is not recorded. */
 function afterRejection(t: Translate, { reason, handle }: Topup): string {
   if (reason === 'wrong_recipient') return t.html('pages:pay.elsewhere')
-  const reference = html(`<code>${shortAddress(handle)}</code>`)
+  const reference = codeHtml(shortAddress(handle))
   return t.html('bot:topup.recorded', { reference })
 }
 
@@ -306,7 +306,7 @@ function failedText(t: Translate, reason: string | null): string {
 /** Known reasons as a sentence; other revert reasons verbatim. */
 function reasonText(t: Translate, reason: string | null) {
   const key = `pages:pay.reason.${payerProblem(reason ?? '') ?? reason}`
-  return hasText(key) ? t(checkedKey(key)) : id(reason ?? '')
+  return hasText(key) ? t(checkedKey(key)) : (reason ?? '')
 }
 
 /** Caption of the QR code with its data as text. */

@@ -1,6 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { formatDuration } from '#src/i18n/format.ts'
-import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
+import { nameList } from '#src/i18n/name-list.ts'
+import { id, typed } from '#src/i18n/translate.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { Address } from '#src/kernel/units.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
@@ -8,17 +9,9 @@ import type { Watch } from '#src/watches/model.ts'
 import { STALE_CHAIN_MS } from '#src/watches/outage/monitoring.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { fieldLabel, fieldsOf, findField, valueText } from '../../views/fields.ts'
+import { linkHtml, preHtml } from '../../views/markup.ts'
 import { clockTime, nearTime } from '../../views/time.ts'
-import {
-  act,
-  back,
-  deepLink,
-  inRows,
-  nameList,
-  type Reader,
-  screen,
-  type View,
-} from '../../views/view.ts'
+import { act, back, deepLink, inRows, type Reader, screen, type View } from '../../views/view.ts'
 import { factsOf, propertyOf, typeLine, typeName } from '../../views/watch-facts.ts'
 import {
   glyphOf,
@@ -50,7 +43,7 @@ export interface CardData {
   readonly providerName: string | undefined
 }
 
-interface CardOptions {
+export interface CardOptions {
   readonly now: Date
   /** Buttons for the reader: none, only buttons that change nothing, or all buttons. */
   readonly rights: 'none' | 'read' | 'write'
@@ -196,10 +189,10 @@ function notifiesLine({ t }: Reader, { notifies }: CardData): string | undefined
 
 function lastAlertLine(reader: Reader, { lastAlert }: CardData, now: Date): string | undefined {
   if (lastAlert === undefined) return undefined
-  const link = escapeHtml(deepLink(reader, `a${lastAlert.id}`))
+  const link = deepLink(reader, `a${lastAlert.id}`)
   return reader.t.html('bot:watch.lastAlert', {
     time: nearTime(reader, lastAlert.startedAt, now),
-    title: html(`<a href="${link}">${escapeHtml(lastAlert.title)}</a>`),
+    title: linkHtml(lastAlert.title, link),
   })
 }
 
@@ -335,5 +328,5 @@ const RAW_MAX = 3500
 export function rawCard({ t }: Reader, watch: Pick<Watch, 'id'>, json: string): View {
   const shown = json.length <= RAW_MAX ? json : `${json.slice(0, RAW_MAX).toWellFormed()}…`
   const more = back(t('bot:button.more'), packed('watch.more', { id: watch.id }))
-  return screen([`<pre>${escapeHtml(shown)}</pre>`], [[more]])
+  return screen([preHtml(shown)], [[more]])
 }

@@ -8,13 +8,12 @@ import { getWatchType } from '#src/watches/types/index.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { defineQuestion } from '../../core/session.ts'
-import { show } from '../../core/show.ts'
 import { findWatch } from '../../core/watches.ts'
 import { fieldLabel, findField, type SettingWithOwner, valueText } from '../../views/fields.ts'
 import { factsOf } from '../../views/watch-facts.ts'
 import { nameEditor, valueEditor } from './edit-view.ts'
 import { changeWatch, withManaged } from './managed-watch.ts'
-import { cardOf, showCard } from './screens.ts'
+import { showCard, showWatch } from './screens.ts'
 import { readTypedValue } from './typed-value.ts'
 import { isBacktestable, showValuesWithBacktests } from './values.ts'
 
@@ -99,7 +98,7 @@ async function setValue(
       value: valueText(ctx.reader, owned, value, factsOf(changed)),
     })
   await changeWatch(ctx, { watch, link }, changes, async (changed) =>
-    show(ctx, await cardOf(ctx, changed, link, `✓ ${done(changed)}`)),
+    showWatch(ctx, changed, link, `✓ ${done(changed)}`),
   )
 }
 
@@ -111,7 +110,7 @@ async function rename(
 ): Promise<void> {
   const done = ctx.t.html('bot:edit.renamed', { label: typed(label) })
   await changeWatch(ctx, { watch, link }, { label }, async (changed) =>
-    show(ctx, await cardOf(ctx, changed, link, `✓ ${done}`)),
+    showWatch(ctx, changed, link, `✓ ${done}`),
   )
 }
 

@@ -14,9 +14,10 @@ import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import { nearTime } from '../../views/time.ts'
 import { moreCard, rawCard } from './card-view.ts'
+import { WATCH_CHECKS } from './live.ts'
 import { changeWatch, withManaged } from './managed-watch.ts'
 import { deleteQuestion, muteChoice } from './question-view.ts'
-import { cardOf, showCard, showList } from './screens.ts'
+import { showCard, showList, showWatch } from './screens.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -48,7 +49,7 @@ async function change(
 ): Promise<void> {
   await withManaged(ctx, id, (before, link) =>
     changeWatch(ctx, { watch: before, link }, changes, async (watch) =>
-      show(ctx, await cardOf(ctx, watch, link, `✓ ${done}`)),
+      showWatch(ctx, watch, link, `✓ ${done}`),
     ),
   )
 }
@@ -157,4 +158,5 @@ function labelInQuestion({ callbackQuery: query }: BotContext): string | undefin
 export const watchesFeature = defineFeature({
   commands: [{ name: 'watches', menus: ['private', 'group', 'administrators'] }],
   composer,
+  live: WATCH_CHECKS,
 })

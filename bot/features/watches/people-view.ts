@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { isolate } from '#src/i18n/isolates.ts'
+import { nameList } from '#src/i18n/name-list.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { ChannelState, Recipient } from '#src/recipients/model.ts'
 import type { Button } from '#src/telegram/buttons.ts'
@@ -9,7 +10,6 @@ import {
   act,
   inRows,
   labelWithName,
-  nameList,
   pageRow,
   type Reader,
   screen,

@@ -1,19 +1,13 @@
-import { Address } from '#src/kernel/units.ts'
-import { listAlertLines } from '#src/operations/chat-alerts.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { hasButtons } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
-import { show } from '../../core/show.ts'
+import { send, show } from '../../core/show.ts'
 import { allWatches, findWatch } from '../../core/watches.ts'
-import { isOn } from '../../views/destination.ts'
-import type { View } from '../../views/view.ts'
 import { readFunds } from '../../views/wallet.ts'
-import { propertyOf } from '../../views/watch-facts.ts'
-import { providerName } from '../provider/search.ts'
-import { type LastAlert, watchCard } from './card-view.ts'
+import { watchCard } from './card-view.ts'
 import { watchList } from './list-view.ts'
-import { peopleOf } from './load-people.ts'
-import { notifiedBy, recipientName } from './people-view.ts'
+import { followWatch } from './live.ts'
+import { cardRights, loadCard } from './load-card.ts'
 
 /** Shows a page of the wallet's watches. */
 export async function showList(
@@ -35,61 +29,40 @@ export async function showList(
  */
 export async function showCard(ctx: BotContext, id: number, notice?: string): Promise<void> {
   const { watch, link } = await findWatch(ctx, id)
-  await show(ctx, await cardOf(ctx, watch, link, notice))
+  await showWatch(ctx, watch, link, notice)
 }
 
-/**
- * The card of a watch, with the buttons the person may use.
- * @param notice HTML
- */
-export async function cardOf(
+/** Shows the card of a watch. @param notice HTML */
+export async function showWatch(
   ctx: BotContext,
   watch: Watch,
   link: Membership,
   notice?: string,
-): Promise<View> {
-  const mayLook = link.manages ? 'read' : 'none'
-  const provider = Address.safeParse(propertyOf(watch.target, 'provider'))
-  const [notifies, lastAlert, name] = await Promise.all([
-    notifiedNames(ctx, watch, link),
-    newestAlert(ctx, watch, link),
-    provider.success ? providerName(ctx, provider.data) : undefined,
-  ])
-  const data = { watch, notifies, lastAlert, providerName: name }
-  return watchCard(ctx.reader, data, {
+): Promise<void> {
+  await putCard(ctx, { watch, link, ...(notice !== undefined && { notice }) }, show)
+}
+
+/**
+ * Sends the card of a watch of one of the chat's wallets as a new message.
+ * @throws AppError not_found
+ */
+export async function sendCard(ctx: BotContext, id: number): Promise<void> {
+  await putCard(ctx, await findWatch(ctx, id), send)
+}
+
+/** Puts a card into the chat, with the buttons that the person may use. While the watch fires, the card follows it. */
+async function putCard(
+  ctx: BotContext,
+  card: { readonly watch: Watch; readonly link: Membership; readonly notice?: string },
+  put: typeof show | typeof send,
+): Promise<void> {
+  const { watch, link, notice } = card
+  const data = await loadCard(ctx, watch, link)
+  const view = watchCard(ctx.reader, data, {
     now: ctx.app.clock.now(),
-    rights: link.caller.scopes.includes('write') ? 'write' : mayLook,
+    rights: cardRights(link),
     ...(notice !== undefined && { notice }),
   })
-}
-
-/** Names of a watch's recipients; undefined where they are private. */
-async function notifiedNames(
-  ctx: BotContext,
-  watch: Watch,
-  link: Membership,
-): Promise<readonly string[] | undefined> {
-  if (ctx.reader.isGroup || !link.caller.scopes.includes('write')) return undefined
-  const notified = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
-  return notified.filter(isOn).map((choice) => recipientName(ctx.reader, choice))
-}
-
-/** The open alert of a firing watch, else its newest one. */
-async function newestAlert(
-  ctx: BotContext,
-  watch: Watch,
-  link: Membership,
-): Promise<LastAlert | undefined> {
-  const isFiring = watch.signalStates.some(({ state }) => state === 'firing')
-  const reader = { locale: ctx.t.locale, timezone: ctx.reader.timezone }
-  const newest = async (over: { readonly state?: 'firing' }) => {
-    const wanted = { watchId: watch.id, isGroup: ctx.reader.isGroup, ...over }
-    const { data } = await ctx.call(listAlertLines, { body: { wanted, limit: 1, reader } }, link)
-    return data[0]
-  }
-  const open = isFiring ? await newest({ state: 'firing' }) : undefined
-  const alert = open ?? (await newest({}))
-  if (alert === undefined) return undefined
-  const { id, startedAt, title } = alert
-  return { id, startedAt, title, isOpen: open !== undefined }
+  const messageId = await put(ctx, view)
+  await followWatch(ctx, messageId, { data, link })
 }

@@ -1,6 +1,6 @@
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
-import { escapeHtml, typed } from '#src/i18n/translate.ts'
-import { inertText } from '#src/kernel/inert-text.ts'
+import { nameList } from '#src/i18n/name-list.ts'
+import { typed } from '#src/i18n/translate.ts'
 import { plainOf } from '#src/telegram/text.ts'
 import type { Watch } from '#src/watches/model.ts'
 import {
@@ -9,8 +9,9 @@ import {
   type StatusWithReason,
   statusText,
 } from '../../views/destination.ts'
+import { textHtml } from '../../views/markup.ts'
 import { clockTime } from '../../views/time.ts'
-import { act, nameList, type Reader, screen, type View } from '../../views/view.ts'
+import { act, type Reader, screen, type View } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
 import { type RecipientChoice, recipientName } from './people-view.ts'
 
@@ -144,7 +145,5 @@ function reasonOf(
   { statusCode, reason }: { readonly statusCode: number | null; readonly reason: string | null },
 ): string | undefined {
   const known = reason === null ? undefined : (knownReason(t, reason) ?? failureText(t, reason))
-  return (
-    known ?? statusCode?.toString() ?? (reason === null ? undefined : escapeHtml(inertText(reason)))
-  )
+  return known ?? statusCode?.toString() ?? (reason === null ? undefined : textHtml(reason))
 }

@@ -22,8 +22,8 @@ interface Deps extends SettleDeps {
 }
 
 /**
- * Maximum number of blocks compared in one step, and the minimum to which a step is reduced when the
- * balance differs.
+ * Maximum number of blocks compared in one step, and the minimum: the number that a comparison waits for, and to which
+ * a step is reduced when the balance differs.
  */
 const STEP_MAX = 1000
 const STEP_MIN = 30
@@ -72,7 +72,7 @@ async function compareStep(
   // An unreadable block may contain payments, so the comparison stops before it.
   const gap = await findFirstGap(db)
   const last = gap === undefined ? cursor.position : Math.min(cursor.position, gap - 1)
-  if (last <= after) return 'done'
+  if (last - after < STEP_MIN) return 'done'
   const upTo = Math.min(last, after + size)
   const units = await chain.balanceAt(payTo, upTo, signal)
   const balance = { balanceOf: payTo, balanceBlock: upTo }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { storedAddress } from '#src/kernel/units.ts'
-import { type OutgoingMove, paysFor } from './own-payments.ts'
+import { type OutgoingMove, paidTopup } from './own-payments.ts'
 import type { QuoteWithPayment } from './store.ts'
 
 const WALLET = storedAddress('0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C')
@@ -9,7 +9,10 @@ const PAY_TO = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 const ROUTER = '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512'
 const at = (minutes: number) => new Date(Date.UTC(2026, 10, 20, 12, minutes))
 
+const [HANDLE, OTHER] = [`0x${'1a'.repeat(32)}`, `0x${'2b'.repeat(32)}`] as const
+
 const coins: QuoteWithPayment = {
+  handle: HANDLE,
   wallet: WALLET,
   token: null,
   payTo: PAY_TO,
@@ -32,6 +35,9 @@ function move(over: Partial<OutgoingMove> = {}): OutgoingMove {
     ...over,
   }
 }
+
+const paysFor = (moved: OutgoingMove, quote: QuoteWithPayment) =>
+  paidTopup(moved, [quote]) !== undefined
 
 describe('an outgoing transfer', () => {
   test('of coins to the address of an open quote pays for it, whatever the fee', () => {
@@ -77,5 +83,40 @@ describe('an outgoing transfer', () => {
     expect(paysFor(taken, { ...tokens, payment })).toBe(false)
     const inCoins = { ...payment, asset: 'FLR' }
     expect(paysFor(taken, { ...tokens, payment: inCoins })).toBe(false)
+  })
+})
+
+describe('the top-up that was paid for', () => {
+  const which = (moved: OutgoingMove, ...quotes: readonly QuoteWithPayment[]) =>
+    paidTopup(moved, quotes)?.handle
+  const other = { ...coins, handle: OTHER, amountUnits: 900n }
+
+  test('is the only one that fits, also if a part was paid', () => {
+    expect(which(move(), coins)).toBe(HANDLE)
+    expect(which(move({ units: 100n }), coins)).toBe(HANDLE)
+  })
+
+  test('is that whose amount was paid, if several are open', () => {
+    expect(which(move(), coins, other)).toBe(HANDLE)
+    expect(which(move({ units: 905n }), coins, other)).toBe(OTHER)
+  })
+
+  test('is that of the recorded payment, whatever else fits', () => {
+    const payment = { way: 'native', txHash: '0x01', asset: 'FLR', amountUnits: 7n } as const
+    expect(which(move(), coins, { ...other, payment })).toBe(OTHER)
+  })
+
+  test('is not named if it could be one of several', () => {
+    const moves = [move({ units: 100n }), move()]
+    const twins = [other, { ...coins, amountUnits: 900n }, { ...coins, handle: OTHER }]
+    expect(moves.map((moved) => paidTopup(moved, twins))).toEqual([
+      { handle: undefined },
+      { handle: OTHER },
+    ])
+  })
+
+  test('has one name for two payments in one transaction', () => {
+    const payment = { way: 'native', txHash: '0x01', asset: 'FLR', amountUnits: 7n } as const
+    expect(which(move(), { ...coins, payment }, { ...coins, payment })).toBe(HANDLE)
   })
 })

@@ -1,7 +1,7 @@
-/** Finds out whether money that left a watched account paid a top-up of the watch's owner, even before the payment is recorded. */
+/** Finds the top-up of the watch's owner that money from a watched account paid for, even before the payment is recorded. */
 import type { Db } from '#src/db/connection.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
-import type { Address } from '#src/kernel/units.ts'
+import { type Address, Hash } from '#src/kernel/units.ts'
 import { listQuotesWithPayments, type QuoteWithPayment } from './store.ts'
 
 /** Money that left a watched account. */
@@ -21,27 +21,50 @@ const LATE_MS = HOUR_MS
 /** Largest difference between the clocks of host and chain that is tolerated. */
 const CLOCK_SKEW_MAX_MS = 5 * MINUTE_MS
 
-/** For each move, whether it pays a top-up of its wallet. */
-export async function areOwnPayments(
+/** A top-up that was paid for. */
+export interface PaidTopup {
+  /** Undefined if the payment could be for several top-ups. */
+  readonly handle: Hash | undefined
+}
+
+/** For each move, the top-up of its wallet that it pays for; undefined if it pays for none. */
+export async function findPaidTopups(
   db: Db,
   moves: readonly OutgoingMove[],
-): Promise<readonly boolean[]> {
+): Promise<readonly (PaidTopup | undefined)[]> {
   if (moves.length === 0) return []
   const wallets = [...new Set(moves.map(({ wallet }) => wallet))]
   const first = Math.min(...moves.map(({ at }) => at.getTime()))
   const quotes = await listQuotesWithPayments(db, wallets, new Date(first - DAY_MS))
   const byWallet = Map.groupBy(quotes, ({ wallet }) => wallet)
-  return moves.map((move) => {
-    return (byWallet.get(move.wallet) ?? []).some((quote) => paysFor(move, quote))
-  })
+  return moves.map((move) => paidTopup(move, byWallet.get(move.wallet) ?? []))
 }
 
 /**
- * Whether a move pays for a quote: it is the recorded payment, or the quote was open and the move fits. Coins go to
- * the quote's address; tokens go through the router to the treasury, in the amount of the quote.
+ * The quote that a move pays for: that of which it is the recorded payment, or else one that was open and that the move
+ * fits. Coins go to the quote's address; tokens go through the router to the treasury, in the amount of the quote.
  */
-export function paysFor(move: OutgoingMove, quote: QuoteWithPayment): boolean {
-  if (quote.payment !== null && isPayment(move, quote, quote.payment)) return true
+export function paidTopup(
+  move: OutgoingMove,
+  quotes: readonly QuoteWithPayment[],
+): PaidTopup | undefined {
+  const recorded = quotes.filter(({ payment, ...quote }) => {
+    return payment !== null && isPayment(move, quote, payment)
+  })
+  const fitting = recorded.length > 0 ? recorded : quotes.filter((quote) => fits(move, quote))
+  if (fitting.length === 0) return undefined
+  const whole = fitting.filter(({ amountUnits }) => isWithFee(move.units, amountUnits))
+  const handles = new Set((whole.length === 0 ? fitting : whole).map(({ handle }) => handle))
+  const [handle] = handles
+  return { handle: handles.size === 1 ? Hash.parse(handle) : undefined }
+}
+
+/** Whether coins of this amount left a wallet that paid a quote in full: the fee is far below a hundredth. */
+function isWithFee(units: bigint, amountUnits: bigint): boolean {
+  return amountUnits <= units && units - amountUnits <= amountUnits / 100n
+}
+
+function fits(move: OutgoingMove, quote: QuoteWithPayment): boolean {
   const at = move.at.getTime()
   const wasOpen =
     quote.createdAt.getTime() <= at + CLOCK_SKEW_MAX_MS && at <= quote.expiresAt.getTime() + LATE_MS
@@ -55,7 +78,7 @@ export function paysFor(move: OutgoingMove, quote: QuoteWithPayment): boolean {
  */
 function isPayment(
   move: OutgoingMove,
-  quote: QuoteWithPayment,
+  quote: QuoteAddresses,
   { way, txHash, asset, amountUnits }: NonNullable<QuoteWithPayment['payment']>,
 ): boolean {
   if (move.transactionHash !== txHash || move.asset !== asset) return false
@@ -63,9 +86,11 @@ function isPayment(
   return way === 'native' || isToAddress(move, quote)
 }
 
+type QuoteAddresses = Pick<QuoteWithPayment, 'payTo' | 'contractPayTo'>
+
 function isToAddress(
   { counterparty }: OutgoingMove,
-  { payTo, contractPayTo }: QuoteWithPayment,
+  { payTo, contractPayTo }: QuoteAddresses,
 ): boolean {
   return counterparty !== null && [payTo, contractPayTo].includes(counterparty)
 }

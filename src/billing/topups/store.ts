@@ -63,6 +63,7 @@ export function listOpenQuotes(
 
 /** A quote, with a payment for it if one is recorded. */
 export interface QuoteWithPayment {
+  readonly handle: string
   readonly wallet: string
   /** Contract of a token; null for coins. */
   readonly token: string | null
@@ -86,6 +87,7 @@ export function listQuotesWithPayments(
 ): Promise<QuoteWithPayment[]> {
   return db
     .select({
+      handle: topups.handle,
       wallet: topups.wallet,
       token: topups.token,
       payTo: topups.payTo,

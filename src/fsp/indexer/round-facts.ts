@@ -186,8 +186,9 @@ function observationsOf(
   return [...moments, round]
 }
 
+/** A damaged record says nothing: its verdicts are unknown, and the other providers' records are read. */
 function recordIn({ providers }: store.RoundWithProviders, provider: Address): RoundRecord {
-  return RoundRecord.parse(providers[provider] ?? {})
+  return RoundRecord.safeParse(providers[provider] ?? {}).data ?? { c: '' }
 }
 
 function observationOf(row: store.RoundWithProviders, provider: Address): ProviderObservation {

@@ -27,10 +27,7 @@ export const RoundRecord = z.object({
    * One letter for each of `ROUND_CHECKS`: g, b, u or n. Absent if the provider was not in the signing
    * policy.
    */
-  c: z
-    .string()
-    .regex(new RegExp(`^[gbun]{${ROUND_CHECKS.length}}$`))
-    .exactOptional(),
+  c: z.string().exactOptional(),
   /** Values of the bad checks. */
   v: z.record(z.string(), JsonObject).exactOptional(),
   /** Anchor feeds: number of prices within 0.5 % of the median, and number of feeds with a median. */

@@ -1,6 +1,7 @@
 /** Data of alerts about a changed balance, and how people see them. */
 import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
+import { shortAddress } from '#src/i18n/format.ts'
 import { assetSymbol } from '#src/kernel/chains.ts'
 import type { DisplayValues, Presentation } from '#src/kernel/display-values.ts'
 import { Address, AssetDecimals, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
@@ -55,6 +56,8 @@ export const BalanceChangeData = z.object({
   blockTime: Instant,
   /** True for a payment for a top-up of the watch's owner; `src/alerts` adds it. */
   isTopUp: z.literal(true).exactOptional(),
+  /** The top-up that it pays for, if that is known; `src/alerts` adds it. */
+  topupHandle: Hash.exactOptional(),
   /** Relation of the other account to the watch; `src/alerts` adds it, except for top-ups. */
   counterpartyRole: z.enum(COUNTERPARTY_ROLES).exactOptional(),
 })
@@ -91,7 +94,7 @@ export function presentBalanceChange(_event: string, data: JsonObject): Presenta
   const several = severalTransactions(moved)
   const party = isSent ? 'receiver' : 'sender'
   const { counterpartyRole: role } = moved
-  const advice = moved.isTopUp || role === undefined ? undefined : ADVICE[party][role]
+  const advice = moved.isTopUp ? topUpAdvice(moved) : role && ADVICE[party][role]
   return {
     ...(!isSent && { form: 'received' }),
     ...(isSent && role === 'own-wallet' && { form: 'sentOwn' }),
@@ -105,6 +108,9 @@ export function presentBalanceChange(_event: string, data: JsonObject): Presenta
       ...(counterparty !== null && { [party]: { kind: 'address', address: counterparty } }),
       ...(hash !== null && { tx: { kind: 'transaction', hash } }),
       ...several,
+      ...(moved.topupHandle !== undefined && {
+        reference: { kind: 'identifier', value: shortAddress(moved.topupHandle) },
+      }),
       before: { ...amount, units: moved.previousAmount },
       after: { ...amount, units: moved.currentAmount },
       address: { kind: 'address', address: moved.address },
@@ -118,6 +124,11 @@ export function presentBalanceChange(_event: string, data: JsonObject): Presenta
       'address',
     ],
   }
+}
+
+/** Key of the sentence about the top-up that was paid for, with its payment reference if that is known. */
+function topUpAdvice({ topupHandle }: z.output<typeof BalanceChangeData>): string {
+  return topupHandle === undefined ? 'topUp' : 'topUpOf'
 }
 
 /** The first transactions of a change that has several, and how many more there are. */

@@ -67,7 +67,7 @@ export interface Alert {
    *
    * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
    * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
-   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), transactions (array), transactionCount (integer), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), counterpartyRole (string)
+   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), transactions (array), transactionCount (integer), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), topupHandle (string), counterpartyRole (string)
    * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
    * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
    * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
@@ -217,7 +217,7 @@ export interface AlertEvidence {
    *
    * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
    * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
-   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), transactions (array), transactionCount (integer), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), counterpartyRole (string)
+   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), transactions (array), transactionCount (integer), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), topupHandle (string), counterpartyRole (string)
    * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
    * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
    * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
@@ -595,6 +595,11 @@ export interface BalanceChangeData {
   symbol: string;
   /** Change of the balance that raises an alert, in whole coins, such as 100. */
   threshold: string;
+  /**
+   * Payment reference of the top-up that the transfer pays for: 32 bytes in hex. Absent for other transfers, and if the transfer could pay for several top-ups.
+   * @pattern ^0x[0-9a-fA-F]{64}$
+   */
+  topupHandle?: string;
   /** @min 0 */
   transactionCount: number;
   /** Hash of the transaction; null if there are several or none is known. */

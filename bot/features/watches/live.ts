@@ -1,0 +1,81 @@
+/** Cards of firing watches, which follow their watches until nothing fires any more. */
+import { DAY_MS } from '#src/kernel/durations.ts'
+import { getWatch } from '#src/operations/watches.ts'
+import type { BotContext, ChatState, Membership } from '../../core/context.ts'
+import { changeLiveMessage, type LiveCheck, type LiveChecks } from '../../core/live-messages.ts'
+import { putLive } from '../../core/live-store.ts'
+import { isHiddenWatch } from '../../core/watches.ts'
+import { type CardData, type CardOptions, watchCard } from './card-view.ts'
+import { cardRights, isFiring, loadCard } from './load-card.ts'
+
+const WATCH_KIND = 'watch'
+const WATCH_POLL_MS = 15_000
+/** Time for which a card follows its watch. */
+const FOLLOWED_MS = 3 * DAY_MS
+
+/** Updates the card of a firing watch from now on. */
+export async function followWatch(
+  { app, knownChat }: BotContext,
+  messageId: number,
+  { data, link }: { readonly data: CardData; readonly link: Membership },
+): Promise<void> {
+  if (!isFiring(data.watch)) return
+  const now = app.clock.now()
+  await putLive(app.db, {
+    chatId: knownChat.id,
+    messageId,
+    kind: WATCH_KIND,
+    wallet: link.wallet,
+    handle: String(data.watch.id),
+    stage: cardRights(link),
+    shown: keyOf(data),
+    changeCount: 0,
+    dueAt: new Date(now.getTime() + WATCH_POLL_MS),
+    leasedUntil: null,
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + FOLLOWED_MS),
+  })
+}
+
+/** Key of a card, which changes when the message needs an update. Times alone are none. */
+function keyOf({ watch, notifies, lastAlert }: CardData): string {
+  const { label, status, health, mutedUntil, version, signalStates } = watch
+  const states = signalStates.map(({ id, state, severity }) => [id, state, severity])
+  const alert = [lastAlert?.id, lastAlert?.isOpen]
+  return JSON.stringify([label, status, health, mutedUntil, version, states, alert, notifies])
+}
+
+const showWatchCard: LiveCheck = async (deps, row, { reader, known, link, ask }) => {
+  const now = deps.app.clock.now()
+  const rights = rightsOf(row.stage)
+  const member = memberWith(rights, link)
+  const watch = await ask(getWatch, { params: { id: row.handle ?? '' } })
+  if (isHiddenWatch({ reader }, watch)) return undefined
+  const call: ChatState['call'] = (operation, input = {}) => ask(operation, input)
+  const state = { app: deps.app, knownChat: known, links: [member], t: reader.t, reader, call }
+  const data = await loadCard(state, watch, member)
+  const shown = keyOf(data)
+  const view = watchCard(reader, data, { now, rights })
+  const isChanged =
+    shown !== row.shown && (await changeLiveMessage(deps, row, view, reader.t.locale))
+  if (!isFiring(watch)) return undefined
+  const nextAt = new Date(now.getTime() + WATCH_POLL_MS)
+  return { stage: row.stage, shown, nextAt, isChanged }
+}
+
+function rightsOf(stage: string | null): CardOptions['rights'] {
+  return stage === 'write' || stage === 'read' ? stage : 'none'
+}
+
+/** The link of a chat as a person with these rights has it, without the rights that the link has lost meanwhile. */
+function memberWith(
+  rights: CardOptions['rights'],
+  link: Omit<Membership, 'caller' | 'manages'>,
+): Membership {
+  const scopes = rights === 'write' ? link.scopes : (['read'] as const)
+  const caller = { wallet: link.wallet, scopes, via: 'telegram' } as const
+  return { ...link, manages: rights !== 'none', caller }
+}
+
+/** Check of the cards. */
+export const WATCH_CHECKS: LiveChecks = { [WATCH_KIND]: showWatchCard }
