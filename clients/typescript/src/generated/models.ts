@@ -709,7 +709,7 @@ export interface ChallengeRequest {
    * Name of the token in lists.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -806,7 +806,7 @@ export interface CreditsBalanceWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -828,6 +828,7 @@ export interface CreditsBalanceWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 1
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -916,6 +917,36 @@ export interface EligibilityClaim {
   provider: string;
   /** Number of the reward epoch. */
   rewardEpoch: number;
+}
+
+export interface EmailRecipientRequest {
+  /**
+   * E-mail address, for the channel `email` only.
+   * @format email
+   * @maxLength 254
+   */
+  address: string;
+  /** Channel that the recipient is notified through. */
+  channel: "email";
+  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
+  default?: boolean;
+  /** Language of the texts. */
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity?: "info" | "warning" | "critical";
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  name: string;
+  /**
+   * IANA time zone, such as Europe/Berlin.
+   * @minLength 1
+   * @maxLength 64
+   */
+  timezone?: string;
 }
 
 export type EvidenceClaim =
@@ -1151,7 +1182,7 @@ export interface FeedMoveWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -1185,6 +1216,7 @@ export interface FeedMoveWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 1
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -1740,7 +1772,7 @@ export interface Problem {
   }[];
   /** Why the top-up did not succeed; null if no reason is known. */
   reason?: string | null;
-  /** Id of the request, for questions to the operator. */
+  /** Id of the request. */
   requestId: string;
   /** The missing scope. */
   scope?: string;
@@ -1780,7 +1812,7 @@ export interface ProviderEligibilityWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -1798,6 +1830,7 @@ export interface ProviderEligibilityWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 1
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -1831,7 +1864,7 @@ export interface ProviderFspWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -1849,6 +1882,7 @@ export interface ProviderFspWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 22
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -2186,7 +2220,7 @@ export interface RecipientChanges {
    * Name of the recipient.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   name?: string;
   /** true replaces the signing secret of a webhook. */
@@ -2214,48 +2248,10 @@ export interface RecipientList {
   nextCursor: string | null;
 }
 
-export interface RecipientRequest {
-  /**
-   * E-mail address, for the channel `email` only.
-   * @format email
-   * @maxLength 254
-   */
-  address?: string;
-  /** Channel that the recipient is notified through. */
-  channel:
-    | "telegram"
-    | "email"
-    | "webhook"
-    | "discord"
-    | "slack"
-    | "ntfy"
-    | "pagerduty";
-  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
-  default?: boolean;
-  /** Language of the texts. */
-  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
-  /** Minimum severity: less severe alerts are not sent. */
-  minSeverity?: "info" | "warning" | "critical";
-  /**
-   * Name of the recipient.
-   * @minLength 1
-   * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
-   */
-  name: string;
-  /**
-   * IANA time zone, such as Europe/Berlin.
-   * @minLength 1
-   * @maxLength 64
-   */
-  timezone?: string;
-  /**
-   * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
-   * @format uri
-   * @maxLength 2048
-   */
-  url?: string;
-}
+export type RecipientRequest =
+  | EmailRecipientRequest
+  | UrlRecipientRequest
+  | TelegramRecipientRequest;
 
 export interface RegistrationClaim {
   /** Number of the block of the transaction, or of the block at whose end the claim holds. */
@@ -2318,6 +2314,34 @@ export interface Rendered {
   title: string;
 }
 
+export interface Renewal {
+  /**
+   * Expected price in credits, the `totalCredits` of a quote. At any other price, nothing is bought.
+   * @min 0
+   * @max 1000000000000
+   */
+  expectedCredits?: number;
+  /**
+   * Number of the term; the one that was bought has number 1.
+   * @min 1
+   * @max 1000000
+   */
+  term: number;
+}
+
+export interface RenewalQuote {
+  /** Price and time of the next term. */
+  quote: SlotQuote;
+  /** The subscription as it is paid now. */
+  subscription: Subscription;
+  /**
+   * Number of the term; the one that was bought has number 1.
+   * @min 1
+   * @max 1000000
+   */
+  term: number;
+}
+
 export interface RewardSigningData {
   concludedAt: null;
   /** @format date-time */
@@ -2371,7 +2395,7 @@ export interface RewardSigningWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -2389,6 +2413,7 @@ export interface RewardSigningWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 1
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -2573,6 +2598,7 @@ export interface Settings {
     /**
      * When to repeat an unacknowledged critical alert: minutes after it was triggered.
      * @maxItems 24
+     * @uniqueItems true
      */
     critical: number[];
   };
@@ -2626,6 +2652,7 @@ export interface SettingsRequest {
     /**
      * When to repeat an unacknowledged critical alert: minutes after it was triggered.
      * @maxItems 24
+     * @uniqueItems true
      */
     critical: number[];
   };
@@ -2933,7 +2960,7 @@ export interface TelegramLinkRequest {
    * Name of the recipient; defaults to the chat’s title.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   name?: string;
   /**
@@ -2941,6 +2968,30 @@ export interface TelegramLinkRequest {
    * @maxItems 3
    */
   scopes?: ("read" | "write" | "spend")[];
+}
+
+export interface TelegramRecipientRequest {
+  /** Channel that the recipient is notified through. */
+  channel: "telegram";
+  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
+  default?: boolean;
+  /** Language of the texts. */
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity?: "info" | "warning" | "critical";
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  name: string;
+  /**
+   * IANA time zone, such as Europe/Berlin.
+   * @minLength 1
+   * @maxLength 64
+   */
+  timezone?: string;
 }
 
 export interface TermsAcceptance {
@@ -3359,6 +3410,36 @@ export interface UptimeEvent {
   event: "fsp.mc-uptime" | "fsp.mc-uptime.recovered";
 }
 
+export interface UrlRecipientRequest {
+  /** Channel that the recipient is notified through. */
+  channel: "webhook" | "discord" | "slack" | "ntfy" | "pagerduty";
+  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
+  default?: boolean;
+  /** Language of the texts. */
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity?: "info" | "warning" | "critical";
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  name: string;
+  /**
+   * IANA time zone, such as Europe/Berlin.
+   * @minLength 1
+   * @maxLength 64
+   */
+  timezone?: string;
+  /**
+   * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
+   * @format uri
+   * @maxLength 2048
+   */
+  url: string;
+}
+
 export interface ValidatorListingData {
   listed: number;
   nodeIds: string[];
@@ -3421,7 +3502,7 @@ export interface WalletBalanceWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -3447,6 +3528,7 @@ export interface WalletBalanceWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 1
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -3548,7 +3630,7 @@ export interface WatchChanges {
    * Name of the watch.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /** Minimum severity: less severe alerts are not sent. */
@@ -3562,6 +3644,7 @@ export interface WatchChanges {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 22
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** paused pauses the watch, active resumes it. */
