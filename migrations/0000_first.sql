@@ -43,8 +43,7 @@ CREATE TABLE "alerts" (
 	"escalate_at" timestamp with time zone,
 	"escalated_at" timestamp with time zone,
 	"escalated_to" integer[],
-	"flapping_alert_id" integer,
-	"flapping" jsonb,
+	"cooldown_until" timestamp with time zone,
 	"created_at" timestamp with time zone NOT NULL,
 	CONSTRAINT "alerts_id_fired_at_pk" PRIMARY KEY("id","fired_at"),
 	CONSTRAINT "alerts_escalation_has_recipients" CHECK (("alerts"."escalated_at" is null) = ("alerts"."escalated_to" is null))
@@ -582,6 +581,8 @@ CREATE TABLE "signal_states" (
 	"severity" text,
 	"last_evidence_at" timestamp with time zone NOT NULL,
 	"last_fired_at" timestamp with time zone,
+	"changes" timestamp with time zone[] NOT NULL,
+	"cooldown_until" timestamp with time zone,
 	CONSTRAINT "signal_states_watch_id_signal_pk" PRIMARY KEY("watch_id","signal")
 );
 --> statement-breakpoint

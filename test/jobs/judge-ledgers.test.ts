@@ -458,6 +458,31 @@ describe('an alert that the cooldown defers', () => {
     expect(await stateOf(id)).toBe('ok')
   })
 
+  test('is notified when the cooldown ends that frequent changes imposed', async () => {
+    const id = await watchCredits(500)
+    await judge()
+    for (let change = 1; change <= 9; change++) {
+      await (change % 2 === 1 ? spend(600) : give(600))
+      await judge()
+      service.clock.advance(60)
+    }
+    const told = Array.from({ length: 4 }, () => [LOW, AGAIN]).flat()
+    expect(await events()).toEqual(told)
+    expect(await stateOf(id)).toBe('pending')
+    const imposed = await service.sql`select fired_at, cooldown_until from alerts
+      where cooldown_until is not null`
+    const at = new Date('2026-11-20T12:06:00.000Z')
+    expect(imposed).toEqual([
+      { fired_at: at, cooldown_until: new Date('2026-11-20T12:36:00.000Z') },
+    ])
+    service.clock.set(new Date('2026-11-20T12:35:59.000Z'))
+    await judge()
+    expect(await events()).toEqual(told)
+    service.clock.advance(1)
+    await judge()
+    expect(await events()).toEqual([...told, LOW])
+  })
+
   test('waits while its watch is paused', async () => {
     const id = await watchCredits(500, alice, { cooldownSeconds })
     await judge()

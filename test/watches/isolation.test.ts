@@ -311,22 +311,23 @@ describe('a data host', () => {
 })
 
 describe('an alert that the cooldown defers', () => {
-  test('is fired when the cooldown ends, although nothing was observed again', async () => {
+  test.each([
+    ['of its watch', 21_600],
+    ['that frequent changes imposed', 0],
+  ])('is fired when the cooldown %s ends, although nothing was observed again', async (_, cooldownSeconds) => {
     const world = sharedWorld()
     const provider = identityIn(world)('Bravo')
-    const { id } = await world.watch(
-      'provider-eligibility',
-      { provider },
-      {},
-      { cooldownSeconds: 21_600 },
-    )
+    const { id } = await world.watch('provider-eligibility', { provider }, {}, { cooldownSeconds })
     await world.see()
     await world.simulation().behave('Bravo', 'unregistered')
     await world.simulation().playToEpochEnd()
     await world.pass(70)
     await world.simulation().behave('Bravo', 'not-eligible')
     await world.simulation().playToPublication()
-    await world.sql`update signal_states set last_fired_at = ${world.clock.now()} where watch_id = ${id}`
+    const now = world.clock.now()
+    const imposed = cooldownSeconds === 0 ? new Date(now.getTime() + 21_600_000) : null
+    await world.sql`
+      update signal_states set last_fired_at = ${now}, cooldown_until = ${imposed} where watch_id = ${id}`
     await world.pass(700)
     expect(await world.events(id)).toEqual(['provider.unregistered'])
     for (let look = 0; look < 3; look++) await world.pass(9000)
