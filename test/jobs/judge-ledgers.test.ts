@@ -378,7 +378,9 @@ describe('the job', () => {
 test('a process killed at any moment loses and repeats no alert', async () => {
   const ROUNDS = runs(10, 30)
   const kills = isWhole ? [1, 20, 45] : [randomInt(1, ROUNDS + 1)]
-  service.clock.set(new Date(Date.now()))
+  // Six minutes between entries, so that the changes impose no cooldown; all of them in the past of the processes.
+  const GAP_SECONDS = 360
+  service.clock.set(new Date(Date.now() - ROUNDS * 2 * GAP_SECONDS * 1000))
   await watchCredits(500)
   await judge()
   const start = () => startServiceProcess({ DATABASE_URL: service.database.url, ROLES: 'watcher' })
@@ -389,9 +391,11 @@ test('a process killed at any moment loses and repeats no alert', async () => {
   const spendAndGive = async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       await spend(600)
+      service.clock.advance(GAP_SECONDS)
       // Not far ahead of the judging processes, so that each has work in progress.
       await expect.poll(countAlerts, { timeout: 60_000 }).toBeGreaterThanOrEqual(round * 2 - 4)
       await give(600)
+      service.clock.advance(GAP_SECONDS)
     }
   }
   const killAndStart = async () => {
