@@ -128,8 +128,7 @@ CREATE TABLE "free_calls" (
 CREATE TABLE "billing_pauses" (
 	"number" integer PRIMARY KEY NOT NULL,
 	"off_at" timestamp with time zone NOT NULL,
-	"on_at" timestamp with time zone,
-	"applied_at" timestamp with time zone
+	"on_at" timestamp with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "capacity_changes" (
@@ -153,8 +152,7 @@ CREATE TABLE "subscriptions" (
 	"last_renewal_error" text,
 	"due_at" timestamp with time zone,
 	"remind_at" timestamp with time zone,
-	"created_at" timestamp with time zone NOT NULL,
-	"last_applied_pause" integer DEFAULT 0 NOT NULL
+	"created_at" timestamp with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "trial_accounts" (
@@ -168,7 +166,6 @@ CREATE TABLE "trials" (
 	"started_at" timestamp with time zone NOT NULL,
 	"ends_at" timestamp with time zone NOT NULL,
 	"remind_at" timestamp with time zone,
-	"last_applied_pause" integer DEFAULT 0 NOT NULL,
 	CONSTRAINT "trials_telegram_user_id_unique" UNIQUE("telegram_user_id")
 );
 --> statement-breakpoint
