@@ -188,8 +188,8 @@ test('an open episode counts from the start of its outage, a later alert does no
 
 describe('a signal that changes often', () => {
   const MINUTE = 60
-  /** Told changes: *bad* or *good* with the second; of an alert also that until which it imposes a cooldown. */
-  interface Told {
+  /** A notified change: *bad* or *good* with the second; of an alert also that until which it imposes a cooldown. */
+  interface Sent {
     readonly at: number
     readonly event: string
     readonly until: number | undefined
@@ -205,11 +205,11 @@ describe('a signal that changes often', () => {
     check: (step: {
       readonly at: number
       readonly level: number
-      readonly told: readonly Told[]
+      readonly sent: readonly Sent[]
       readonly recheckAt: Date | null
     }) => void = () => {},
-  ): readonly Told[] {
-    const told: Told[] = []
+  ): readonly Sent[] {
+    const sent: Sent[] = []
     let states: readonly StoredState[] = []
     let recheckAt: Date | null = null
     const judge = (at: number, value: number) => {
@@ -218,24 +218,24 @@ describe('a signal that changes often', () => {
       states = outcome.states
       recheckAt = outcome.recheckAt
       for (const { event, cooldownUntil } of outcome.candidates) {
-        told.push({ at, event, until: cooldownUntil && cooldownUntil.getTime() / 1000 })
+        sent.push({ at, event, until: cooldownUntil && cooldownUntil.getTime() / 1000 })
       }
-      check({ at, level: value, told, recheckAt })
+      check({ at, level: value, sent, recheckAt })
     }
     for (const [index, { at, level }] of changes.entries()) {
       judge(at, level)
       const next = changes[index + 1]?.at ?? Number.POSITIVE_INFINITY
       for (let end = secondsOf(recheckAt); end < next; end = secondsOf(recheckAt)) judge(end, level)
     }
-    return told
+    return sent
   }
   const secondsOf = (at: Date | null) =>
     at === null ? Number.POSITIVE_INFINITY : at.getTime() / 1000
   /** Changes each minute, from bad to good and back, beginning with bad. */
   const everyMinute = (count: number) =>
     Array.from({ length: count }, (_, minute) => ({ at: minute * MINUTE, level: (minute + 1) % 2 }))
-  const minutesOf = (told: readonly Told[]) =>
-    told.map(
+  const minutesOf = (sent: readonly Sent[]) =>
+    sent.map(
       ({ at, event, until }) => `${at / MINUTE} ${event}${until ? ` ${until / MINUTE}` : ''}`,
     )
 
@@ -267,15 +267,15 @@ describe('a signal that changes often', () => {
       [0, 1, 2, 3, 4, 35],
       [0, 6, 12, 18, 24, 30, 36, 42],
     ]) {
-      const told = after(minutes)
-      expect(told.map(({ at }) => at / MINUTE)).toEqual(minutes)
-      expect(told.every(({ until }) => until === undefined)).toBe(true)
+      const sent = after(minutes)
+      expect(sent.map(({ at }) => at / MINUTE)).toEqual(minutes)
+      expect(sent.every(({ until }) => until === undefined)).toBe(true)
     }
   })
 
   test('keeps the own cooldown of its watch if that is as long', () => {
-    const told = live(everyMinute(80), { cooldownSeconds: 30 * MINUTE })
-    expect(minutesOf(told)).toEqual([
+    const sent = live(everyMinute(80), { cooldownSeconds: 30 * MINUTE })
+    expect(minutesOf(sent)).toEqual([
       ...[
         '0 level.bad',
         '1 level.good',
@@ -288,13 +288,13 @@ describe('a signal that changes often', () => {
   })
 
   test('that still fires at the end of the cooldown is told then, also if it was bad all the time', () => {
-    const told = live([...everyMinute(8), { at: 9 * MINUTE, level: 1 }])
-    expect(minutesOf(told).slice(-2)).toEqual(['7 level.good', '36 level.bad'])
+    const sent = live([...everyMinute(8), { at: 9 * MINUTE, level: 1 }])
+    expect(minutesOf(sent).slice(-2)).toEqual(['7 level.good', '36 level.bad'])
   })
 
   test('tells a higher severity of an open alert also in the cooldown', () => {
-    const told = live([...everyMinute(7), { at: 8 * MINUTE, level: 2 }])
-    expect(minutesOf(told).slice(-2)).toEqual(['6 level.bad 36', '8 level.bad'])
+    const sent = live([...everyMinute(7), { at: 8 * MINUTE, level: 2 }])
+    expect(minutesOf(sent).slice(-2)).toEqual(['6 level.bad 36', '8 level.bad'])
   })
 
   /** Changes after gaps in seconds, beginning with bad. */
@@ -311,8 +311,8 @@ describe('a signal that changes often', () => {
     fc.assert(
       fc.property(gaps, fc.constantFrom(0, 5 * MINUTE), (all, cooldownSeconds) => {
         const changes = changesOf(all)
-        const told = live(changes, { cooldownSeconds }, ({ level, told, recheckAt, ...step }) => {
-          const isTold = told.at(-1)?.event === 'level.bad'
+        const sent = live(changes, { cooldownSeconds }, ({ level, sent, recheckAt, ...step }) => {
+          const isTold = sent.at(-1)?.event === 'level.bad'
           // An alert is withheld only until a time at which it is judged again, at most half an hour later.
           if (isTold !== level > 0) {
             expect(level).toBe(1)
@@ -322,11 +322,11 @@ describe('a signal that changes often', () => {
         })
         // Alerts and recoveries alternate, and the last is what holds.
         expect(
-          told.every(({ event }, index) => event === (index % 2 ? 'level.good' : 'level.bad')),
+          sent.every(({ event }, index) => event === (index % 2 ? 'level.good' : 'level.bad')),
         ).toBe(true)
-        expect(told.at(-1)?.event).toBe(changes.at(-1)?.level === 1 ? 'level.bad' : 'level.good')
-        for (const [index, { until = 0 }] of told.entries()) {
-          const next = told.slice(index + 1).find(({ event }) => event === 'level.bad')
+        expect(sent.at(-1)?.event).toBe(changes.at(-1)?.level === 1 ? 'level.bad' : 'level.good')
+        for (const [index, { until = 0 }] of sent.entries()) {
+          const next = sent.slice(index + 1).find(({ event }) => event === 'level.bad')
           expect(next?.at ?? until).toBeGreaterThanOrEqual(until)
         }
       }),
