@@ -1,7 +1,6 @@
 import type { Heads } from '#src/chain/heads.ts'
 import type { MailDeps } from '#src/channels/email.ts'
 import type { MailServer } from '#src/channels/mailer.ts'
-import type { SyncedClock } from '#src/db/clock.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Fence, Leases } from '#src/db/leases.ts'
 import type { Slices } from '#src/db/slices.ts'
@@ -59,10 +58,6 @@ export interface JobApp extends App {
   readonly slices: Slices
   /** Pauses of watch types that fail. */
   readonly typePauses: TypePauses
-  /** Clock of the deliveries: the database's, or that of a test. */
-  readonly deliveryClock: SyncedClock
-  /** Milliseconds by which this host's clock is ahead of the database's, negative if it is behind. */
-  checkClock(): Promise<number>
 }
 
 /** Notifications (NOTIFY) since the last run that succeeded. */
