@@ -6,7 +6,6 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import { currentFiguresOf, withCurrentFigures } from './current-figures.ts'
-import { FlappingState } from './episode-store.ts'
 import { hasRecovered, outageTimesOf } from './outage-times.ts'
 import { recordedFromRow } from './recorded-alert.ts'
 import { type Reader, renderTitle } from './render.ts'
@@ -40,8 +39,6 @@ export async function messageStates(
       }
       const recovery = recoveries.get(row.id)
       if (recovery === undefined || state.recoveredAt === undefined) return [row.id, state]
-      // The message of a flapping signal has the time at which it settled.
-      if (state.flapping !== undefined) return [row.id, state]
       const recoveredAt = outageTimesOf(row, recovery).to ?? state.recoveredAt
       return [row.id, { ...state, recoveredAt, recovery: (reader) => summaryOf(recovery, reader) }]
     }),
@@ -79,22 +76,9 @@ function summaryOf(row: store.AlertRow, reader: Reader): RecoverySummary | undef
   }
 }
 
-/** End of an alert that its messages show; for a flapping signal the time at which it settled. */
-export function alertEnd(
-  row: Pick<store.AlertRow, 'flapping' | 'state' | 'recoveredAt'>,
-): Date | null {
-  const flapping = flappingOf(row)
-  return flapping === null || row.state === 'closed' ? row.recoveredAt : flapping.recoveredAt
-}
-
-function flappingOf({ flapping }: Pick<store.AlertRow, 'flapping'>): FlappingState | null {
-  return FlappingState.nullable().catch(null).parse(flapping)
-}
-
 function stateOf(row: store.AlertRow, mutedUntil: Date | null): MessageState {
-  const flapping = flappingOf(row)
+  const { recoveredAt: endedAt } = row
   const isClosed = row.state === 'closed'
-  const endedAt = alertEnd(row)
   const until = row.mutedAt !== null && endedAt === null ? 'recovered' : mutedUntil
   return {
     ...(row.acknowledgedAt !== null && {
@@ -102,8 +86,5 @@ function stateOf(row: store.AlertRow, mutedUntil: Date | null): MessageState {
     }),
     ...(until !== null && { muted: { until } }),
     ...(endedAt !== null && (isClosed ? { closedAt: endedAt } : { recoveredAt: endedAt })),
-    ...(flapping !== null && {
-      flapping: { changes: flapping.changes, since: flapping.since },
-    }),
   }
 }

@@ -26,7 +26,6 @@ const ALERT = {
   acknowledgedAt: null,
   mutedAt: null,
   notifiedAt: TOLD,
-  flappingAlertId: null,
 } as const
 
 type About = Parameters<typeof reminderStepFor>[1]
@@ -40,7 +39,6 @@ const step = (
     {
       watch: { ...WATCH, ...watch },
       settings: { repeat: { critical: [15, 60, 240] } },
-      isOvertaken: false,
       isUnsent: false,
       now: minute(15),
       ...about,
@@ -88,20 +86,6 @@ describe('an alert whose reminder is due', () => {
     const later = { settings: { repeat: { critical: [30] } } }
     expect(step({}, later)).toEqual({ act: 'wait', nextAt: minute(30) })
     expect(step({}, { settings: { repeat: { critical: [] } } })).toEqual({ act: 'wait' })
-  })
-})
-
-describe('a flapping signal that has settled', () => {
-  test('is notified as firing, whatever its severity', () => {
-    const warning = { severity: 'warning', flappingAlertId: 7 }
-    expect(step(warning, { now: minute(30) })).toEqual({ act: 'remind', counts: false })
-  })
-
-  test('is notified as recovered, unless it changed again', () => {
-    const recovery = { isEpisode: false, flappingAlertId: 7, recoveredAt: TOLD }
-    expect(step(recovery)).toEqual({ act: 'recovered' })
-    expect(step(recovery, { isOvertaken: true })).toEqual({ act: 'none' })
-    expect(step({ ...recovery, flappingAlertId: null })).toEqual({ act: 'none' })
   })
 })
 

@@ -38,7 +38,6 @@ export function listAlertsWithoutEpisode(
         eq(alerts.isEpisode, false),
         isNotNull(alerts.notifiedAt),
         isNull(alerts.acknowledgedAt),
-        isNull(alerts.flappingAlertId),
       ),
     )
     .orderBy(desc(alerts.firedAt), desc(alerts.id))
@@ -63,16 +62,4 @@ export async function saveReminderResults(tx: Db, rows: readonly ReminderResult[
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "remindAt" timestamptz,
       "remindersSent" int)
     where a.id = r.id`)
-}
-
-/** Selects the alerts whose signal has changed since they fired. */
-export async function listOutdatedAlerts(tx: Db, ids: readonly number[]): Promise<number[]> {
-  const rows = await tx.execute<{ id: number }>(sql`
-    select a.id from alerts a
-    where a.id = any(${sql.param([...ids])}::int[]) and exists (
-      select from alerts b
-      where b.watch_id = a.watch_id and b.signal is not distinct from a.signal
-        and b.fired_at >= a.fired_at and (b.position, b.id) > (a.position, a.id)
-        and (b.is_episode or b.recovery_of is not null))`)
-  return rows.map(({ id }) => id)
 }

@@ -21,10 +21,10 @@ import { withEndSignal } from './transaction-scope.ts'
 
 /** Pause between two renewals of the membership. */
 const RENEWAL_MS = 500
-/** A member that has not renewed for this long counts as dead; three renewals may fail. */
-export const MEMBERSHIP_MS = 2500
+/** A member that has not renewed for this long counts as dead; five renewals may fail. */
+export const MEMBERSHIP_MS = 3500
 /** Longest wait for a renewal, after which the next one opens another connection. */
-const ANSWER_MS = 2000
+const ANSWER_MS = 3000
 /** Longest wait for the last statement of a process that stops. */
 const LEAVE_MS = 1000
 /** Members that died this long ago are deleted. */

@@ -197,6 +197,10 @@ export interface StoredState {
   readonly severity: (typeof SEVERITIES)[number] | null
   readonly lastEvidenceAt: Date
   readonly lastFiredAt: Date | null
+  /** The newest times at which the signal began and ceased to fire, also untold: an odd number while it fires. */
+  readonly changes: readonly Date[]
+  /** End of the cooldown that frequent changes imposed; null if none is running. */
+  readonly cooldownUntil: Date | null
 }
 
 /** Completes the setting of each signal: the watch's choices override the signal's defaults. */

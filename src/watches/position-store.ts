@@ -51,12 +51,14 @@ export const LATER_ROWS: readonly LaterRows[] = [
       where ${isLater([targets.observedAt], latest)} and jsonb_typeof(observation) = 'object'`,
   },
   {
-    // Without a time of the last alert no cooldown withholds the next one.
+    // Without the times of its alerts no cooldown withholds the next one.
     table: 'signal_states',
     putBack: ({ now, latest }) => sql`
       update ${signalStates} set since = least(${signalStates.since}, ${stamp(now)}),
         last_evidence_at = least(${signalStates.lastEvidenceAt}, ${stamp(now)}),
         last_fired_at = case when ${isLater([signalStates.lastFiredAt], latest)} then null else ${signalStates.lastFiredAt} end,
+        changes = case when ${stamp(latest)} < any(${signalStates.changes}) then '{}' else ${signalStates.changes} end,
+        cooldown_until = case when ${isLater([signalStates.lastFiredAt], latest)} then null else ${signalStates.cooldownUntil} end,
         state = case when jsonb_typeof(${signalStates.state}) = 'object' then (
           select jsonb_object_agg(key, case
             when jsonb_typeof(value) = 'string' and value #>> '{}' ~ '^\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z$'

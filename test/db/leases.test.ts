@@ -129,7 +129,7 @@ test('a process that cannot renew gives up its work before another one takes it'
   const leases = createLeases(connection.sql, { isRenewing: false })
   const lease = await leases.tryTake('not renewed')
   assert(lease !== undefined)
-  const later = performance.now() + 2501
+  const later = performance.now() + 3501
   vi.spyOn(performance, 'now').mockReturnValue(later)
   const running = createLeases(connect(database.url).sql)
   await running.tryTake('not renewed')

@@ -107,7 +107,7 @@ describe('results of deliveries', () => {
     ])
     const quarantine = createQuarantine({ log: outbox.deps.log })
     const stateOf = async (_db: Db, ids: readonly number[]) => {
-      if (ids.includes(1)) throw new Error('no such flapping')
+      if (ids.includes(1)) throw new Error('no such alert')
       return new Map()
     }
     await deliverDue({ ...chats.deps, stateOf, quarantine }, signal)

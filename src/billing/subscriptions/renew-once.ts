@@ -14,7 +14,6 @@ import {
 import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
 import type { Renewal, RenewalQuote, Subscription } from './model.ts'
-import { extendForBillingPauses } from './pauses.ts'
 import {
   dueSubscriptionStep,
   firstReminderAt,
@@ -70,7 +69,6 @@ export async function renewOnce(
   const now = deps.clock.now()
   return await transact(deps.db, async (tx) => {
     await lockSlots(tx, wallet)
-    await extendForBillingPauses(tx, wallet, now)
     const row = renewable(await store.lockRunning(tx, wallet), renewal.id, now)
     if (row.term >= renewal.term) return toSubscription(row)
     const next = row.term + 1

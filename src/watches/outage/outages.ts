@@ -239,6 +239,8 @@ function openState(
     severity,
     lastEvidenceAt: outage.lastBlock?.at ?? outage.since,
     lastFiredAt: now,
+    changes: [],
+    cooldownUntil: null,
   }
 }
 

@@ -907,7 +907,7 @@ export abstract class Operations extends Transport {
   /**
    * Try a watch on past data
    *
-   * Replays stored data with the rules of a running watch and creates nothing. The body is the same as for `POST /watches`. Mutes, quiet hours, flapping and chain outages are ignored.
+   * Replays stored data with the rules of a running watch and creates nothing. The body is the same as for `POST /watches`. Mutes, quiet hours and chain outages are ignored.
    *
    * Needs: read.
    */
