@@ -19,6 +19,7 @@ const ROOT = join(import.meta.dirname, '../../')
 /** Times that are not repaired, by the reason. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   'Taken from blocks, and put back with the positions (`put-back-positions.ts`)': [
+    'alerts.cooldown_until',
     'alerts.fired_at',
     'alerts.recovered_at',
     'alerts.started_at',
@@ -30,6 +31,7 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
     'observation_cursors.block_at',
     'payment_cursors.since_at',
     'published_blocks.block_at',
+    'signal_states.cooldown_until',
     'signal_states.last_evidence_at',
     'signal_states.last_fired_at',
     'signal_states.since',
@@ -46,7 +48,6 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
     'telegram_paces.next_at',
   ],
   'Chosen by a person, signed by a wallet, or paid for and told: it stays as it is': [
-    'billing_pauses.applied_at',
     'billing_pauses.off_at',
     'billing_pauses.on_at',
     'capacity_changes.at',
