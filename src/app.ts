@@ -210,6 +210,7 @@ export function createApp(
   }
   const facts = createWatchTypeFacts({ db, ...factSource })
   const metered = { db: meteringDb, clock, log }
+  const hostAheadMs = () => msAheadOfDatabase({ db: jobsDb, clock: hostClock })
   const app: JobApp = {
     db,
     replica:
@@ -249,8 +250,7 @@ export function createApp(
     attemptCounter: createAttemptCounter(meters),
     health: healthChecks({
       ...{ db, clock, sql, bot: () => bot, mailServer, migrations: MIGRATIONS },
-      hostAheadMs: () => msAheadOfDatabase({ db: jobsDb, clock: hostClock }),
-      stillForMs: followed.stillForMs,
+      ...{ hostAheadMs, stillForMs: followed.stillForMs },
       contracts: jobsChain.access.contracts,
       chainIdChecks,
       hasCanary: heartbeatUrl !== undefined,
@@ -264,6 +264,7 @@ export function createApp(
       parts.slices ??
       createSlices({ db: jobsDb, leases, name: 'targets', wakes: ['blocks', 'ledger'] }),
     typePauses: createTypePauses(),
+    hostAheadMs,
     billing,
   }
   const jobApp: JobApp = {

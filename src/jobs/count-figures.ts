@@ -8,6 +8,7 @@ export const countFigures: Job = {
   name: 'count-figures',
   role: 'watcher',
   everyMs: () => HALF_MINUTE_MS,
+  needsAgreedClocks: true,
   run: async (app) => {
     await refreshStats(app)
   },

@@ -10,5 +10,6 @@ export const fitWatches: Job = {
   role: 'watcher',
   wakeOn: 'capacity',
   everyMs: () => 60_000,
+  needsAgreedClocks: true,
   run: (app, signal) => fitWalletsWithChangedSlots(app, signal),
 }

@@ -8,5 +8,6 @@ export const proveLedger: Job = {
   name: 'prove-ledger',
   role: 'watcher',
   everyMs: () => TEN_MINUTES_MS,
+  needsAgreedClocks: true,
   run: (app, signal) => proveNightly(app, signal),
 }

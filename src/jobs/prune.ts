@@ -18,6 +18,7 @@ export const prune: Job = {
   name: 'prune',
   role: 'watcher',
   everyMs: () => HOUR_MS,
+  needsAgreedClocks: true,
   run: async (app) => {
     await pruneSignIns(app)
     await pruneConfirmations(app)

@@ -9,5 +9,6 @@ export const remindExpiring: Job = {
   name: 'remind-expiring',
   role: 'watcher',
   everyMs: () => 30_000,
+  needsAgreedClocks: true,
   run: (app, signal) => sendDueReminders(app, signal),
 }

@@ -6,5 +6,6 @@ export const renewSubscriptions: Job = {
   name: 'renew-subscriptions',
   role: 'watcher',
   everyMs: () => 30_000,
+  needsAgreedClocks: true,
   run: (app, signal) => renewDueSubscriptions(app, signal),
 }

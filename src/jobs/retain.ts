@@ -8,6 +8,7 @@ export const retain: Job = {
   name: 'retain',
   role: 'watcher',
   everyMs: () => HOUR_MS,
+  needsAgreedClocks: true,
   run: async (app) => {
     await dropOldDeliveries(app)
     await dropOldAlerts(app)

@@ -6,5 +6,6 @@ export const sendReminders: Job = {
   name: 'send-reminders',
   role: 'delivery',
   everyMs: () => 5_000,
+  needsAgreedClocks: true,
   run: (app, signal) => escalateAndRemind(app, signal),
 }

@@ -7,6 +7,7 @@ export const sendSummaries: Job = {
   name: 'send-summaries',
   role: 'delivery',
   everyMs: () => 5_000,
+  needsAgreedClocks: true,
   run: async (app, signal) => {
     await send(app, signal)
     await sendThrottleSummaries(app, signal)
