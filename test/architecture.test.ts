@@ -70,7 +70,6 @@ const SKIPPING = [
   'src/delivery/channel-outage-store.ts',
   'src/delivery/chat-store.ts',
   'src/delivery/claim-store.ts',
-  'src/delivery/due-store.ts',
   'src/delivery/message-store.ts',
   'src/delivery/picture-store.ts',
   'src/delivery/store.ts',

@@ -1,5 +1,4 @@
 import type { Bot } from 'grammy'
-import type { SyncedClock } from '#src/db/clock.ts'
 import type { Sql } from '#src/db/connection.ts'
 import type { Leases } from '#src/db/leases.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
@@ -61,8 +60,6 @@ export interface BotService {
 /** Access to Telegram. With a secret, updates arrive at a webhook, else by long polling. */
 export interface BotSettings extends PacedAccess {
   readonly webhookSecret: string | undefined
-  /** Clock for the leases of updates: the clock of the database, or of a test. */
-  readonly leaseClock: SyncedClock
   readonly parts: BotParts
 }
 
@@ -75,7 +72,7 @@ export function createBotService(
   sql: Sql,
   settings: BotSettings,
 ): BotService {
-  const { webhookSecret, leaseClock, parts, token, apiRoot, pace } = settings
+  const { webhookSecret, parts, token, apiRoot, pace } = settings
   const bot = createBot({ app, parts, token, apiRoot, pace })
   const pollApi = createApi(settings, POLL_SECONDS + API_TIMEOUT_SECONDS)
   const stop = new AbortController()
@@ -97,7 +94,7 @@ export function createBotService(
 
   async function run(): Promise<void> {
     if (!(await introduced())) return
-    inbox = await startInbox({ ...app, clock: leaseClock }, sql, updateHandler(app, bot))
+    inbox = await startInbox(app, sql, updateHandler(app, bot))
     if (signal.aborted) return await inbox.stop()
     const receiving =
       webhookSecret === undefined

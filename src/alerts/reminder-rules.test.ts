@@ -90,13 +90,10 @@ describe('an alert whose reminder is due', () => {
 })
 
 test.each([
-  ['that was due when they were told', 15, 15, 15, false],
-  ['that was due before they were told, and is sent late', 15, 20, 20, false],
-  ['in the minute in which they were told', 15, 14.5, 15, false],
-  ['that is due after they were told', 60, 15, 60, true],
-  ['that is due after they were told, and is sent late', 60, 15, 90, true],
-  ['after the clock was set back behind the escalation', 15, 500, 15, true],
-])('the recipients of an escalation and a reminder %s', (_, due, escalated, now, isSent) => {
-  const about = { dueAt: minute(due), now: minute(now) }
-  expect(isReminderForEscalated(minute(escalated), about)).toBe(isSent)
+  ['that was due when they were told', 15, 15, false],
+  ['that was due before they were told', 15, 20, false],
+  ['in the minute in which they were told', 15, 14.5, false],
+  ['that is due after they were told', 60, 15, true],
+])('the recipients of an escalation and a reminder %s', (_, due, escalated, isSent) => {
+  expect(isReminderForEscalated(minute(escalated), minute(due))).toBe(isSent)
 })

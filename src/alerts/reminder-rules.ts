@@ -62,13 +62,10 @@ const ESCALATED_REST_MS = MINUTE_MS
 
 /**
  * Whether the recipients of an alert's escalation get the reminder that was due at `dueAt`: only if it was due at least
- * `ESCALATED_REST_MS` after the escalation. An escalation in the future was written before the clock was set back. Pure.
+ * `ESCALATED_REST_MS` after the escalation. Pure.
  */
-export function isReminderForEscalated(
-  escalatedAt: Date,
-  { dueAt, now }: { readonly dueAt: Date; readonly now: Date },
-): boolean {
-  return escalatedAt > now || dueAt.getTime() - escalatedAt.getTime() >= ESCALATED_REST_MS
+export function isReminderForEscalated(escalatedAt: Date, dueAt: Date): boolean {
+  return dueAt.getTime() - escalatedAt.getTime() >= ESCALATED_REST_MS
 }
 
 /**

@@ -8,23 +8,6 @@ import { alerts } from './tables.ts'
 /** Alerts with a due reminder. */
 export const DUE_REMINDERS = { table: alerts, id: ['id'], dueAt: 'remindAt' } as const
 
-/** Rows dated further in the future than this, in seconds, were written before the clock was set back. */
-const AHEAD_SECONDS = 120
-
-/**
- * Moves the reminders and escalations of alerts sent before the clock was set back: each is due as long
- * after now as it would have been after its alert.
- */
-export async function repairReminderTimes(db: Db, now: Date): Promise<void> {
-  const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
-  await db.execute(sql`
-    update alerts a set notified_at = ${now}::timestamptz,
-      remind_at = ${now}::timestamptz + (a.remind_at - a.notified_at),
-      escalate_at = ${now}::timestamptz + (a.escalate_at - a.notified_at)
-    where a.created_at > ${ahead} and a.notified_at > ${ahead}
-      and (a.remind_at is not null or a.escalate_at is not null)`)
-}
-
 /** Ends the reminders of alerts that cannot be processed. */
 export async function endReminders(db: Db, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return

@@ -79,11 +79,9 @@ const PASSES: readonly Pass[] = [
 ]
 
 /**
- * Sends due escalations, alerts after mutes, and reminders. First repairs reminder times, and uninhibits alerts whose
- * cause is gone.
+ * Sends due escalations, alerts after mutes, and reminders. First uninhibits alerts whose cause is gone.
  */
 export async function escalateAndRemind(deps: Deps, signal: AbortSignal): Promise<void> {
-  await reminderStore.repairReminderTimes(deps.db, deps.clock.now())
   await uninhibitOrphanedAlerts(deps, signal)
   for (const pass of PASSES) {
     while (!signal.aborted) {
@@ -288,7 +286,7 @@ function reminderOf(
       answers: recordedFromRow(row),
       reminder: { ...reminder, openSeconds, now },
       ...(row.escalatedAt &&
-        isReminderForEscalated(row.escalatedAt, { dueAt: row.remindAt ?? now, now }) && {
+        isReminderForEscalated(row.escalatedAt, row.remindAt ?? now) && {
           escalatedTo: watch.escalateTo,
         }),
     },

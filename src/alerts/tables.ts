@@ -44,6 +44,9 @@ export const alertBudgets = pgTable(
   ],
 )
 
+/** Condition: an alert `d` is to be reminded of. It matches the index of these alone. */
+export const IS_REMINDED = sql.raw('d.remind_at is not null')
+
 /** Partitioned by the time of firing, see `retention.ts`. */
 export const alerts = pgTable(
   'alerts',

@@ -21,7 +21,6 @@ export type { DeferredDelivery } from './deferred-store.ts'
 export {
   listDeferredNotices,
   markDeferredFailed,
-  repairDeferredTimes,
 } from './deferred-store.ts'
 export { deliverDue } from './deliver-due.ts'
 export { newDeliveryId } from './delivery-id.ts'

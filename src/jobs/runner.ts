@@ -1,7 +1,8 @@
 import type { Sql } from 'postgres'
-import type { Lease } from '#src/db/leases.ts'
+import type { Fence, Lease } from '#src/db/leases.ts'
 import { listen } from '#src/db/listen.ts'
 import { backoffMs } from '#src/kernel/backoff.ts'
+import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import { pause } from '#src/kernel/pause.ts'
@@ -48,7 +49,7 @@ export async function runOnceBeforeStart(app: JobApp, job: Job): Promise<void> {
   const lease = await app.leases.tryTake(job.name)
   if (lease === undefined) return
   try {
-    await job.run(app, lease.signal, CHECK_EVERYTHING, lease.fence)
+    await runJob(app, job, [lease.signal, CHECK_EVERYTHING, lease.fence])
   } finally {
     await lease.release()
   }
@@ -100,7 +101,7 @@ async function loop(
     try {
       if (notified.mayHaveMissed) fullScanAt = performance.now()
       startedAt = performance.now()
-      await job.run(app, signal, notified, lease?.fence)
+      await runJob(app, job, [signal, notified, lease?.fence])
       count(true)
       if (failures > 0) app.log.info({ job: job.name, failures }, 'job works again')
       failures = 0
@@ -120,6 +121,21 @@ async function loop(
     const isTime = performance.now() - fullScanAt >= everyMs
     notified = { payloads, mayHaveMissed: mayHaveMissed || isTime || failures > 0 }
   }
+}
+
+/** Runs a job, unless it must not run now. */
+async function runJob(
+  app: JobApp,
+  job: Job,
+  [signal, notified, fence]: readonly [AbortSignal, JobWakeUps, Fence | undefined],
+): Promise<void> {
+  const aheadMs = job.needsAgreedClocks === true ? await app.hostAheadMs() : 0
+  if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) await job.run(app, signal, notified, fence)
+  else
+    app.log.error(
+      { job: job.name, aheadMs },
+      'clock of this host differs from that of the database',
+    )
 }
 
 /** Logs a failure: once for an unavailable dependency, every time for a bug. */

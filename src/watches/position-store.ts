@@ -1,6 +1,6 @@
 /** Positions of this room that are taken from blocks, and how they are put back if they are ahead. */
 import { sql } from 'drizzle-orm'
-import { isLater, type LaterRows, rowsOf, stamp, timesOf } from '#src/db/later-times.ts'
+import { isLater, type LaterRows, rowsOf, stamp } from '#src/db/later-times.ts'
 import {
   feedPoints,
   observationCursors,
@@ -33,13 +33,7 @@ function cursorsOf(
 
 export const LATER_ROWS: readonly LaterRows[] = [
   cursorsOf('observation_cursors', observationCursors),
-  timesOf('observation_cursors', observationCursors, [
-    observationCursors.observedAt,
-    observationCursors.failingSince,
-    observationCursors.checkedAt,
-  ]),
   cursorsOf('slice_cursors', sliceCursors),
-  timesOf('slice_cursors', sliceCursors, [sliceCursors.observedAt]),
   {
     table: 'published_blocks',
     putBack: ({ head, latest, highest }) => sql`
@@ -56,7 +50,6 @@ export const LATER_ROWS: readonly LaterRows[] = [
             then to_jsonb(${head.number}::int) else observation -> 'position' end)
       where ${isLater([targets.observedAt], latest)} and jsonb_typeof(observation) = 'object'`,
   },
-  timesOf('targets', targets, [targets.noDataSince]),
   {
     // Without the times of its alerts no cooldown withholds the next one.
     table: 'signal_states',

@@ -48,13 +48,11 @@ function create(
 ): BotService {
   const { token = BOT_TOKEN, webhookSecret, publicUrl = app.publicUrl } = over
   const pace = ownPace({ allMs: 0, chatMs: 0 })
-  const leaseClock = { now: () => app.clock.now(), sync: async () => undefined }
   const settings = {
     token,
     apiRoot: telegram.url,
     webhookSecret,
     pace,
-    leaseClock,
     parts: BOT_PARTS,
   }
   const service = createBotService(
@@ -290,7 +288,6 @@ describe('the webhook', () => {
       apiRoot: telegram.url,
       webhookSecret: secret,
       pace: ownPace(),
-      leaseClock: { now: () => app.clock.now(), sync: async () => undefined },
       parts: BOT_PARTS,
     })
     service.mount(server)

@@ -285,9 +285,7 @@ function createSchedule(clock: Clock, everyMs: number) {
     isDue(): boolean {
       const waitMs =
         failures === 0 ? everyMs : Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MS_MAX)
-      const sinceMs = askedAtMs === undefined ? waitMs : clock.now().getTime() - askedAtMs
-      // A negative difference means that the clock was set back.
-      return sinceMs >= waitMs || sinceMs < 0
+      return askedAtMs === undefined || clock.now().getTime() - askedAtMs >= waitMs
     },
     record(isWorking: boolean): void {
       askedAtMs = clock.now().getTime()
