@@ -7,7 +7,8 @@ import { EndpointBusy } from './failures.ts'
  * The number of requests per second starts low, and grows while requests wait and none is refused. A refusal
  * pauses all requests, longer with each in a row, or for the time that the endpoint states. When the endpoint
  * answers again, the rate falls to what it has answered, pauses included: that is as much as it allows. If it
- * then refuses as often as before, the number of requests was not the reason, and the rate rises again.
+ * then refuses as often as before, though it answers fewer, the number of requests was not the reason, and the rate rises
+ * again.
  */
 export interface RequestBudget {
   /**
@@ -62,6 +63,8 @@ const CERTAIN_IN_A_ROW = 3
 const CERTAIN_IN_A_ROW_BY_CHANCE = 6
 /** Share of the earlier refusals above which a lower rate has not helped. */
 const HELPED = 0.5
+/** Share of the earlier answers below which clearly fewer requests were sent. */
+const FEWER = 0.9
 /** Time for which refusals are taken for chance after a lower rate has not helped. */
 const CHANCE_MS = 600_000
 /** Pause after the first refusal, its factor after each other one in a row, and the longest pause. */
@@ -103,11 +106,13 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
   let refusedAt: number | undefined
   let grownAt = refilledAt
   /** Requests since one that was refused, while refusals follow one another. */
-  let sample = sampleFrom(refilledAt)
+  let sample = sampleFrom(refilledAt, 0)
   /** Requests answered since the endpoint last refused several in a row, and when that ended. */
   let sinceCertain = { answered: 0, since: refilledAt }
-  /** Rate before the first of several changes, and the share of requests that were refused then. */
-  let earlier: { readonly rate: number; readonly share: number } | undefined
+  /** Before the first of several trials of a lower rate: the rate, and what came of the requests. */
+  let earlier:
+    | { readonly rate: number; readonly share: number; readonly perSecond: number }
+    | undefined
   /** Until when refusals are taken for chance. */
   let chanceUntil = 0
   /** Whether a request waited for its turn since the rate was last changed. */
@@ -161,7 +166,7 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
 
   function pause(now: number, isStale: boolean, retryAfterMs: number | undefined): void {
     if (now - (refusedAt ?? 0) > QUIET_MS) {
-      sample = sampleFrom(now)
+      sample = sampleFrom(now, underWay)
       earlier = undefined
     }
     refusedAt = now
@@ -181,24 +186,30 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
   /** Lowers the rate, or takes lower rates back, when the endpoint answers after refusals. */
   function learn(now: number): void {
     const isByChance = now < chanceUntil
-    const share = sample.refused / (sample.fresh + sample.refused)
+    const tried = {
+      rate,
+      share: sample.refused / (sample.fresh + sample.refused),
+      perSecond: perSecond(sample, now),
+    }
     if (inARow >= (isByChance ? CERTAIN_IN_A_ROW_BY_CHANCE : CERTAIN_IN_A_ROW)) {
       // The one answer that ended the refusals says nothing about the rate.
-      if (sinceCertain.answered > 1) lower(share, MARGIN * perSecond(sinceCertain, now))
+      if (sinceCertain.answered > 1) lower(MARGIN * perSecond(sinceCertain, now))
       sinceCertain = { answered: 0, since: now }
     } else if (sample.fresh + sample.refused < SAMPLE) return
-    else if (earlier !== undefined && share > earlier.share * HELPED) {
+    else if (earlier !== undefined && isInVain(earlier, tried)) {
       rate = earlier.rate
       chanceUntil = now + CHANCE_MS
-    } else if (!isByChance) lower(share, TRIAL_MARGIN * perSecond(sample, now))
-    sample = sampleFrom(now)
+    } else if (!isByChance) {
+      earlier ??= tried
+      lower(TRIAL_MARGIN * perSecond(sample, now))
+    }
+    sample = sampleFrom(now, underWay)
     stale = underWay
     grownAt = now
     isShort = false
   }
 
-  function lower(share: number, to: number): void {
-    earlier ??= { rate, share }
+  function lower(to: number): void {
     rate = Math.min(Math.max(Math.min(to, rate), rate * CUT_MIN, RATE_MIN), rateMax)
   }
 
@@ -220,8 +231,10 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
       underWay -= 1
       const isStale = stale > 0
       if (isStale) stale -= 1
+      const isEarly = sample.early > 0
+      if (isEarly) sample.early -= 1
       if (outcome === 'answered') {
-        sample.answered += 1
+        if (!isEarly) sample.answered += 1
         if (!isStale) sample.fresh += 1
         sinceCertain.answered += 1
         if (inARow > 0 && !isStale) {
@@ -263,9 +276,26 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
   }
 }
 
-/** `answered` counts all requests, `fresh` and `refused` those that were sent since an earlier refusal. */
-function sampleFrom(since: number) {
-  return { answered: 0, fresh: 0, refused: 0, since }
+/** What came of requests at a rate: the share that was refused, and how many were answered. */
+interface Tried {
+  readonly share: number
+  readonly perSecond: number
+}
+
+/**
+ * Whether a lower rate was in vain: as much is refused as before, of clearly fewer requests. An endpoint that refuses the
+ * number answers as many as before, as long as it is asked for more.
+ */
+function isInVain(before: Tried, now: Tried): boolean {
+  return now.share > before.share * HELPED && now.perSecond < before.perSecond * FEWER
+}
+
+/**
+ * `answered` counts requests that were sent since, except for the first `early` ones to end, which were under way; `fresh` and
+ * `refused` those that were sent since an earlier refusal.
+ */
+function sampleFrom(since: number, early: number) {
+  return { answered: 0, fresh: 0, refused: 0, since, early }
 }
 
 function perSecond(
