@@ -1,5 +1,6 @@
 /** Load on service processes: requests of one person, and ledger entries whose alerts go to a receiver. */
 import { setTimeout as wait } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import type { ReceivedRequest } from '#sandbox/receiver.ts'
 import { credit, debit } from '#src/billing/account/service.ts'
@@ -97,6 +98,8 @@ export async function write(
     const reference = `rehearsal:${wallet}:${count}`
     const entry = { wallet, amountCredits: count === 0 ? LIMIT - 5 : 10, reference, at: new Date() }
     try {
+      // So many changes would impose a cooldown, and nothing more would be sent.
+      await db.execute(sql`update signal_states set changes = '{}', cooldown_until = null`)
       await transact(db, async (tx) => {
         if (isHigh) await debit(tx, { ...entry, type: 'usage' })
         else await credit(tx, { ...entry, type: 'topup' })

@@ -17,6 +17,7 @@ const EXAMPLES: { readonly [Code in ErrorCode]?: TextValues } = {
   watch_limit_reached: { count: 200 },
   insufficient_credits: { count: 1080 },
   price_changed: { count: 8500 },
+  term_not_next: { number: 4 },
   payment_required: { count: 2 },
   asset_unavailable: { asset: 'FXRP' },
   asset_paused: { asset: 'FXRP' },

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { evaluateWatch } from '../evaluate/evaluate.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'
 import { creditsBalance, evaluateCreditsBalance } from './credits-balance.ts'
@@ -8,7 +9,9 @@ import { creditsBalance, evaluateCreditsBalance } from './credits-balance.ts'
 const nextRenewal = null
 
 function balance(balanceCredits: number, position = 1) {
-  return { position, at: new Date(position * 1000), entry: position, balanceCredits, nextRenewal }
+  // Apart enough that no number of changes imposes a cooldown.
+  const at = new Date(position * HOUR_MS)
+  return { position, at, entry: position, balanceCredits, nextRenewal }
 }
 
 const judge = (balanceCredits: number, limit: number) =>
