@@ -97,6 +97,20 @@ export function waitSeconds(
   return step * (1 - JITTER + 2 * JITTER * random)
 }
 
+/** Wait until a message is changed again, at least the step; a wait that the receiver requested counts as for a new message. */
+export function changeWaitSeconds(
+  {
+    retryAfterIsMandatory,
+    retryAfterSeconds,
+  }: Pick<DeliveryError, 'retryAfterIsMandatory' | 'retryAfterSeconds'>,
+  step: number,
+): number {
+  if (retryAfterSeconds === undefined) return step
+  return retryAfterIsMandatory
+    ? Math.max(step, retryAfterSeconds)
+    : waitSeconds(step, retryAfterSeconds, 0)
+}
+
 /**
  * Number of the attempt that proves an answer which must be repeated: about two hours after the attempt before it.
  */

@@ -1,5 +1,6 @@
 import { GrammyError, HttpError } from 'grammy'
 import { loggableError } from '#src/kernel/loggable-error.ts'
+import { orderedSeconds } from '#src/kernel/ordered-wait.ts'
 
 /** An error response of the Bot API. */
 export interface ApiRefusal {
@@ -74,7 +75,7 @@ export function judgeRefusal(refusal: ApiRefusal): EditVerdict {
     return { kind: 'send_to', chatId: refusal.migrateToChatId }
   }
   if (code === 429) {
-    const retryAfterSeconds = orderedSeconds(refusal.retryAfterSeconds)
+    const retryAfterSeconds = floodSeconds(refusal.retryAfterSeconds)
     return failed('flood', code, {
       retryAfterSeconds,
       retryAfterIsMandatory: true,
@@ -154,19 +155,16 @@ function failure(
   return { reason, ...(statusCode !== undefined && { statusCode }), ...usual, ...options }
 }
 
-/** The longest wait that an answer may order. One answer must not silence a chat for days. */
-const ORDERED_SECONDS_MAX = 3600
-
 /** The wait that an answer 429 orders, in whole seconds; 1 if it states none, or something else than a wait. */
-function orderedSeconds(stated: unknown): number {
+export function floodSeconds(stated: unknown): number {
   const seconds = Math.ceil(Number(stated ?? 1))
-  return seconds >= 1 ? Math.min(seconds, ORDERED_SECONDS_MAX) : 1
+  return seconds >= 1 ? orderedSeconds(seconds) : 1
 }
 
 /** The wait that Telegram requests, in milliseconds; undefined for every other failure. */
 export function floodWaitMs(error: unknown): number | undefined {
   if (!(error instanceof GrammyError) || error.error_code !== 429) return undefined
-  return orderedSeconds(error.parameters?.retry_after) * 1000
+  return floodSeconds(error.parameters?.retry_after) * 1000
 }
 
 /**
