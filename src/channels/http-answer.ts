@@ -1,5 +1,6 @@
 import { orderedSeconds } from '#src/kernel/ordered-wait.ts'
 import { DeliveryError } from './define.ts'
+import type { FailureReason } from './failure-reasons.ts'
 import type { SafeAnswer } from './http-exchange.ts'
 
 /**
@@ -65,6 +66,6 @@ export function retryAfterSeconds(value: string | undefined, now: Date): number 
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now.getTime()) / 1000))
 }
 
-function reasonOf(statusCode: number): string {
+function reasonOf(statusCode: number): FailureReason {
   return statusCode >= 300 && statusCode < 400 ? 'redirect' : `status_${statusCode}`
 }

@@ -1,4 +1,5 @@
 import { DeliveryError, type Receipt } from '#src/channels/define.ts'
+import type { FailureReason } from '#src/channels/failure-reasons.ts'
 import type { AttemptOutcome } from '#src/recipients/rules.ts'
 import type { DeliveryStatus } from './model.ts'
 
@@ -10,7 +11,7 @@ export const RETRY_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000, 36_000] as con
 const JITTER = 0.2
 
 /** Reason of a failure because the delivery or its destination is unreadable. */
-export const UNREADABLE_REASON = 'unreadable'
+export const UNREADABLE_REASON = 'unreadable' satisfies FailureReason
 
 /** State of a delivery after an attempt. */
 export interface RetryState {
