@@ -187,7 +187,7 @@ function describe(card: Card, envelope: Envelope): string {
   const linked = write([], linkWords(body, linksInText(envelope.message), embedLink))
   if (linked.length <= DESCRIPTION_MAX) return linked
   const room = DESCRIPTION_MAX - write([], '').length - 2
-  return write([], fitted(card.body, room)).slice(0, DESCRIPTION_MAX)
+  return cutText(write([], fitted(card.body, room)), DESCRIPTION_MAX)
 }
 
 function itemText(item: CardItem, locale: Locale): string {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { formatNumber, formatPercent, shortAddress } from '#src/i18n/format.ts'
 import { type Translate, typed } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
@@ -16,11 +17,14 @@ const FRESH_SECONDS = 60
 /** `/providers`: every provider with its weight and last rounds. `?q=`: part of a name, or an address. */
 export function providersPage(server: FastifyInstance, app: App): void {
   server.get('/providers', async (request, reply) => {
-    const input = (queryParametersOf(request)['q'] ?? '')
-      .replaceAll(/\p{Cc}+/gu, ' ')
-      .trim()
-      .slice(0, INPUT_MAX)
-      .toWellFormed()
+    const { q = '' } = queryParametersOf(request)
+    const input = cutText(
+      q
+        .toWellFormed()
+        .replaceAll(/\p{Cc}+/gu, ' ')
+        .trim(),
+      INPUT_MAX,
+    )
     const address = readAddress(input)
     const choices = choicesOf(request)
     if (address.ok) return reply.redirect(`/providers/${address.value}${choices}`, 303)
