@@ -389,8 +389,9 @@ describe('after a press', () => {
 
   test('a recovered alert tells what was wrong as past, in the words of its recovery', () => {
     const title = 'FTSO commits are arriving again'
-    const recovery = () => ({ title, seconds: 840, rounds: 8 })
+    const recovery = () => ({ title, seconds: 840 })
     const over = {
+      lostRounds: 8,
       recoveredAt: new Date('2026-11-20T13:15:01Z'),
       recovery,
       help: 'action',
@@ -794,7 +795,8 @@ describe('a silence of a provider', () => {
   test('that is over keeps its list, each line with what is well again, and says what it cost', () => {
     const over = (what: string): MessageState => ({
       recoveredAt: new Date('2026-11-20T13:09:00Z'),
-      recovery: () => ({ title: `${what} are arriving again`, seconds: 720, rounds: 8 }),
+      recovery: () => ({ title: `${what} are arriving again`, seconds: 720 }),
+      lostRounds: 8,
     })
     const items = new Map([
       [4711, over('Commits')],
