@@ -9,6 +9,7 @@ import { listEveryProvider } from '#src/operations/look-ups.ts'
 import { type ListedProvider, ROUNDS_PER_PROVIDER } from '#src/watches/provider-list.ts'
 import { toneOfRounds } from '#src/watches/round-counts.ts'
 import { choicesOf, queryParametersOf, sendPage } from './layout.ts'
+import { linkPreview } from './link-preview.ts'
 
 /** Maximum length of the search text; a longer text is cut. */
 const INPUT_MAX = 100
@@ -38,6 +39,7 @@ export function providersPage(server: FastifyInstance, app: App): void {
       freshSeconds: FRESH_SECONDS,
       data: (t) => ({
         title: t('pages:providers.title'),
+        share: linkPreview(app, t, { path: '/providers', description: t('pages:providers.lead') }),
         input,
         choices: [...new URLSearchParams(choices)].map(([name, value]) => ({ name, value })),
         sentence:
