@@ -55,22 +55,23 @@ describe('an alert', () => {
   })
 
   test.each([
-    'warning',
-    'info',
-  ] as const)('about money that left is acknowledged unless it paid the own top-up: %s', (severity) => {
-    const sent = { event: 'wallet-balance.moved', severity } as const
-    const view = alertView(envelopeOf({ data: { direction: 'outgoing' }, message: sent }))
+    ['unknown', {}],
+    ['isTopUp', { isTopUp: true }],
+    ['isOwnPayment', { isOwnPayment: true }],
+  ])('about money that left is acknowledged unless it paid the own top-up: %s', (what, paid) => {
+    const sent = { event: 'wallet-balance.moved', severity: 'info' } as const
+    const view = alertView(envelopeOf({ data: { direction: 'outgoing', ...paid }, message: sent }))
     const [first = []] = buttons(view)
     expect(first).toEqual(
-      severity === 'info'
+      what !== 'unknown'
         ? ['Details https://watchdog.example.org/a/abc123']
         : ['Acknowledge 1:alert.ack:3mv', 'What to do 1:alert.help:3mv:d'],
     )
-    expect(view.rows).toHaveLength(severity === 'info' ? 1 : 3)
+    expect(view.rows).toHaveLength(what === 'unknown' ? 3 : 1)
   })
 
   test('about own payments alone, several in one message, needs no acknowledgement and no mute', () => {
-    const payment = (alertId: number, form: 'topUp' | 'sent'): EnvelopeMessage => ({
+    const payment = (alertId: number, form: 'topUp' | 'ownPayment' | 'sent'): EnvelopeMessage => ({
       ...envelopeOf({ message: { alertId } }).message,
       source: { type: 'wallet-balance', signal: 'balance-change', form },
     })
@@ -79,7 +80,7 @@ describe('an alert', () => {
       return alertView({ ...envelopeOf({ message }), kind: 'group', items })
     }
     // Groups are not told what a transfer was for.
-    for (const form of ['topUp', 'sent'] as const) {
+    for (const form of ['topUp', 'ownPayment'] as const) {
       const { rows } = shown(payment(4711, form), payment(4712, form))
       expect(rows.flat().map(({ label }) => label)).toEqual(['Alerts'])
     }
