@@ -43,8 +43,7 @@ CREATE TABLE "alerts" (
 	"escalate_at" timestamp with time zone,
 	"escalated_at" timestamp with time zone,
 	"escalated_to" integer[],
-	"flapping_alert_id" integer,
-	"flapping" jsonb,
+	"cooldown_until" timestamp with time zone,
 	"created_at" timestamp with time zone NOT NULL,
 	CONSTRAINT "alerts_id_fired_at_pk" PRIMARY KEY("id","fired_at"),
 	CONSTRAINT "alerts_escalation_has_recipients" CHECK (("alerts"."escalated_at" is null) = ("alerts"."escalated_to" is null))
@@ -129,8 +128,7 @@ CREATE TABLE "free_calls" (
 CREATE TABLE "billing_pauses" (
 	"number" integer PRIMARY KEY NOT NULL,
 	"off_at" timestamp with time zone NOT NULL,
-	"on_at" timestamp with time zone,
-	"applied_at" timestamp with time zone
+	"on_at" timestamp with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "capacity_changes" (
@@ -154,8 +152,7 @@ CREATE TABLE "subscriptions" (
 	"last_renewal_error" text,
 	"due_at" timestamp with time zone,
 	"remind_at" timestamp with time zone,
-	"created_at" timestamp with time zone NOT NULL,
-	"last_applied_pause" integer DEFAULT 0 NOT NULL
+	"created_at" timestamp with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "trial_accounts" (
@@ -169,7 +166,6 @@ CREATE TABLE "trials" (
 	"started_at" timestamp with time zone NOT NULL,
 	"ends_at" timestamp with time zone NOT NULL,
 	"remind_at" timestamp with time zone,
-	"last_applied_pause" integer DEFAULT 0 NOT NULL,
 	CONSTRAINT "trials_telegram_user_id_unique" UNIQUE("telegram_user_id")
 );
 --> statement-breakpoint
@@ -274,24 +270,19 @@ CREATE TABLE "telegram_paces" (
 	CONSTRAINT "telegram_paces_bot_id_chat_id_pk" PRIMARY KEY("bot_id","chat_id")
 );
 --> statement-breakpoint
-CREATE TABLE "lock_fences" (
-	"name" text PRIMARY KEY NOT NULL,
-	"number" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "slice_leases" (
-	"name" text NOT NULL,
-	"slice" smallint NOT NULL,
+CREATE TABLE "leases" (
+	"work" text NOT NULL,
+	"item" text NOT NULL,
 	"owner" uuid,
 	"number" bigint NOT NULL,
-	CONSTRAINT "slice_leases_name_slice_pk" PRIMARY KEY("name","slice")
+	CONSTRAINT "leases_work_item_pk" PRIMARY KEY("work","item")
 );
 --> statement-breakpoint
-CREATE TABLE "slice_members" (
-	"name" text NOT NULL,
-	"member" uuid NOT NULL,
+CREATE TABLE "members" (
+	"work" text NOT NULL,
+	"process" uuid NOT NULL,
 	"expires_at" timestamp with time zone NOT NULL,
-	CONSTRAINT "slice_members_name_member_pk" PRIMARY KEY("name","member")
+	CONSTRAINT "members_work_process_pk" PRIMARY KEY("work","process")
 );
 --> statement-breakpoint
 CREATE TABLE "deliveries" (
@@ -587,6 +578,8 @@ CREATE TABLE "signal_states" (
 	"severity" text,
 	"last_evidence_at" timestamp with time zone NOT NULL,
 	"last_fired_at" timestamp with time zone,
+	"changes" timestamp with time zone[] NOT NULL,
+	"cooldown_until" timestamp with time zone,
 	CONSTRAINT "signal_states_watch_id_signal_pk" PRIMARY KEY("watch_id","signal")
 );
 --> statement-breakpoint

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { createApp, type Service } from '#src/app.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
-import { systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { startChatHooks } from './chat-hooks.ts'
 import { createProviderSimulation, type ProviderSimulation } from './devnet/provider-simulation.ts'
@@ -146,8 +145,6 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     databaseUrl: database.url,
     log,
     clock,
-    // The database keeps the machine's time.
-    hostClock: systemClock,
   })
   undo.defer(() => service.stop())
   chain.follow(() => service.runJobs())

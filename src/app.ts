@@ -23,9 +23,11 @@ import { createMailer, type MailServer } from '#src/channels/mailer.ts'
 import type { PaceLimits } from '#src/channels/pace-rules.ts'
 import { createSharedPace, paceLimits } from '#src/channels/telegram-pace.ts'
 import type { Config } from '#src/config.ts'
-import { createDatabaseClock, hostClockAheadMs, type SyncedClock } from '#src/db/clock.ts'
+import { createServiceClock, msAheadOfDatabase } from '#src/db/clock.ts'
 import { connect, type Db, waitForDatabase } from '#src/db/connection.ts'
+import { createLeases } from '#src/db/leases.ts'
 import { migrate } from '#src/db/migrate.ts'
+import { repairTimes } from '#src/db/repair-times.ts'
 import { createReplica } from '#src/db/replica.ts'
 import { createSlices, type Slices } from '#src/db/slices.ts'
 import { createAttemptCounter } from '#src/delivery/attempt-counter.ts'
@@ -55,6 +57,7 @@ import { createNotices } from '#src/notices/service.ts'
 import { REGISTRY as OPERATIONS } from '#src/operations/index.ts'
 import { createLimits } from '#src/operations/limits.ts'
 import { registerPages } from '#src/pages/index.ts'
+import { STORED_TIMES } from '#src/stored-times.ts'
 import { onLimited } from '#src/telegram/api.ts'
 import { createBacktests } from '#src/watches/backtest/backtest.ts'
 import { createWatchTypeFacts } from '#src/watches/facts.ts'
@@ -116,8 +119,9 @@ export function createApp(
   parts: {
     readonly databaseUrl: string
     readonly log: Logger
+    /** Simulated time; by default the clock follows that of the database. */
     readonly clock?: Clock
-    /** Clock that is compared with the database's; by default the given one. */
+    /** Clock of this host. */
     readonly hostClock?: Clock
     /** Slices of targets; by default this process shares them with others. */
     readonly slices?: Slices
@@ -125,7 +129,7 @@ export function createApp(
     readonly pace?: Partial<PaceLimits>
   },
 ): Service {
-  const { log, clock = systemClock, hostClock = clock } = parts
+  const { log, hostClock = systemClock } = parts
   const { heartbeatUrl } = config
   writeChainNames(serveChain(config.chain.id))
   const meters = createMeters()
@@ -137,7 +141,10 @@ export function createApp(
     ...{ ...REQUESTS_POOL, ...waits('requests'), poolerUrl },
   })
   const { db, sql } = connection
+  const leases = createLeases(sql, { log })
   const jobsDb = connection.openPool({ ...JOBS_POOL, ...waits('jobs') })
+  const followed = createServiceClock({ db: jobsDb, hostClock, log })
+  const clock = parts.clock ?? followed
   const meteringDb = connection.openPool({ ...METERING_POOL, ...waits('metering') })
   const replica =
     readUrl === undefined ? undefined : connect(readUrl, { ...REPLICA_POOL, ...waits('replica') })
@@ -192,11 +199,6 @@ export function createApp(
     chainName: config.chain.name,
     resources: RESOURCES.filter((id) => config.http.upstreams[id] !== undefined),
   }
-  /** The clock of leases that processes on several hosts compare. */
-  const sharedClock = (of: Db): SyncedClock =>
-    parts.clock === undefined
-      ? createDatabaseClock({ db: of, clock, log })
-      : { now: () => clock.now(), sync: async () => undefined }
   const { publicUrl } = config
   const botUsername = () => bot?.username()
   const factSource = {
@@ -208,7 +210,7 @@ export function createApp(
   }
   const facts = createWatchTypeFacts({ db, ...factSource })
   const metered = { db: meteringDb, clock, log }
-  const checkClock = () => hostClockAheadMs({ db: jobsDb, clock: hostClock })
+  const hostAheadMs = () => msAheadOfDatabase({ db: jobsDb, clock: hostClock })
   const app: JobApp = {
     db,
     replica:
@@ -241,13 +243,14 @@ export function createApp(
     supportUrl: config.supportUrl,
     botUsername,
     operations: OPERATIONS,
-    limits: createLimits({ db }),
+    limits: createLimits({ db, clock }),
     chainId,
     confirmations: config.chain.confirmations,
     evaluationIntervalMs,
     attemptCounter: createAttemptCounter(meters),
     health: healthChecks({
-      ...{ db, clock, checkClock, sql, bot: () => bot, mailServer, migrations: MIGRATIONS },
+      ...{ db, clock, sql, bot: () => bot, mailServer, migrations: MIGRATIONS },
+      ...{ hostAheadMs, stillForMs: followed.stillForMs },
       contracts: jobsChain.access.contracts,
       chainIdChecks,
       hasCanary: heartbeatUrl !== undefined,
@@ -256,12 +259,12 @@ export function createApp(
     sending: createSendingState(channels),
     claimsDb: connection.openPool({ ...CLAIMS_POOL, ...waits('claims') }),
     heads,
+    leases,
     slices:
       parts.slices ??
-      createSlices({ db: jobsDb, sql, name: 'targets', wakes: ['blocks', 'ledger'] }),
+      createSlices({ db: jobsDb, leases, name: 'targets', wakes: ['blocks', 'ledger'] }),
     typePauses: createTypePauses(),
-    deliveryClock: sharedClock(jobsDb),
-    checkClock,
+    hostAheadMs,
     billing,
   }
   const jobApp: JobApp = {
@@ -278,7 +281,7 @@ export function createApp(
       : createBotService(app, sql, {
           ...config.telegram,
           token: config.telegram.token,
-          ...{ pace: access.pace, leaseClock: sharedClock(db), parts: BOT_PARTS },
+          ...{ pace: access.pace, parts: BOT_PARTS },
         })
   const internal = createInternalServer(app.health, createReadings(app), meters.registry)
   const plays = (role: Config['roles'][number]) => config.roles.includes(role)
@@ -294,9 +297,11 @@ export function createApp(
       logRecoveryCode(log)
       const patience = { deadlineMs: DATABASE_DEADLINE_MS, logger: log }
       await waitForDatabase(sql, { ...patience, ...(signal && { signal }) })
+      if (parts.clock === undefined) await followed.follow()
       await migrate(sql, MIGRATIONS, { signal })
+      await repairTimes({ db: jobsDb, clock, log }, STORED_TIMES)
       // Rows inserted while their partition is missing would have to be moved.
-      await runOnceBeforeStart(jobApp, sql, retain)
+      await runOnceBeforeStart(jobApp, retain)
       signal?.throwIfAborted()
       await internal.listen({ host: config.http.host, port: config.http.internalPort })
       if (plays('api')) {
@@ -319,6 +324,7 @@ export function createApp(
       const inHand = [app.metering.settleRefunds(), server.close(), jobs?.stop(), bot?.stop()]
       await endAll(log, inHand, STOP_MS)
       await endAll(log, [app.slices.leave()], SETTLE_MS)
+      followed.stop()
       // Calls that have ended by now may have left refunds.
       await endAll(log, [app.metering.stop(), internal.close()], SETTLE_MS)
       await Promise.all([connection.close(CLOSE_MS), replica?.close(CLOSE_MS), recovery.close()])

@@ -31,7 +31,8 @@ const CANARY_LATE_MS = 12 * MINUTE_MS
 export function healthChecks({
   db,
   clock,
-  checkClock,
+  hostAheadMs,
+  stillForMs,
   sql,
   bot,
   mailServer,
@@ -39,7 +40,11 @@ export function healthChecks({
   contracts,
   chainIdChecks,
   hasCanary,
-}: Pick<JobApp, 'db' | 'clock' | 'checkClock'> & {
+}: Pick<JobApp, 'db' | 'clock'> & {
+  /** Milliseconds by which this host's clock is ahead of the database's, negative if it is behind. */
+  hostAheadMs(): Promise<number>
+  /** Milliseconds for which the clock of the service will stand still. */
+  stillForMs(): number
   readonly sql: Sql
   /** Returns undefined without a bot token. */
   bot(): BotService | undefined
@@ -52,10 +57,16 @@ export function healthChecks({
   /** Whether synthetic alerts are raised. */
   readonly hasCanary: boolean
 }): readonly HealthCheck[] {
-  const startedAt = clock.now()
+  /** Time of the first check: before the start the clock does not follow the database yet. */
+  let startedAt: Date | undefined
   const msSince = (at: Date) => clock.now().getTime() - at.getTime()
   const progress = sharing(() => readObservationProgress(db))
-  const judging = async () => progressOfTypes(await progress(), { startedAt, now: clock.now() })
+  const judging = async () => {
+    const read = await progress()
+    const now = clock.now()
+    startedAt ??= now
+    return progressOfTypes(read, { startedAt, now })
+  }
   // If the progress cannot be read, the checks of the database and the chain report it.
   const newestBlockAt = () =>
     progress().then(
@@ -74,7 +85,12 @@ export function healthChecks({
     },
     {
       name: 'clock',
-      findProblem: async () => wrongClock({ clock, checkClock }, await newestBlockAt()),
+      findProblem: async () =>
+        wrongClock({
+          ...{ hostAheadMs: await hostAheadMs(), stillForMs: stillForMs() },
+          now: clock.now(),
+          blockAt: await newestBlockAt(),
+        }),
     },
     {
       name: 'chain',
@@ -139,21 +155,26 @@ export function healthChecks({
 }
 
 /**
- * The problem of this host's clock compared with the database's clock, or of both compared with the chain:
- * the newest block has a time that they have not reached.
+ * The problem of the clocks. TLS and logs go by that of this host. That of the service stands still after the database's
+ * was set back, and both are wrong if the newest block has a time that they have not reached.
  */
-async function wrongClock(
-  deps: Pick<JobApp, 'clock' | 'checkClock'>,
-  blockAt: Date | undefined,
-): Promise<string | undefined> {
-  const aheadMs = await deps.checkClock()
-  if (Math.abs(aheadMs) > CLOCK_TOLERANCE_MS) {
-    const how = aheadMs > 0 ? 'ahead of' : 'behind'
-    return `clock of this host is ${seconds(Math.abs(aheadMs))} ${how} that of the database`
+function wrongClock(of: {
+  readonly hostAheadMs: number
+  readonly stillForMs: number
+  readonly now: Date
+  readonly blockAt: Date | undefined
+}): string | undefined {
+  const { hostAheadMs, stillForMs, now, blockAt } = of
+  if (stillForMs > CLOCK_TOLERANCE_MS) {
+    return `clock of the service stands still for ${seconds(stillForMs)}: that of the database was set back; restart all processes`
   }
-  const behindMs = blockAt === undefined ? 0 : blockAt.getTime() - deps.clock.now().getTime()
+  if (Math.abs(hostAheadMs) > CLOCK_TOLERANCE_MS) {
+    const how = hostAheadMs > 0 ? 'ahead of' : 'behind'
+    return `clock of this host is ${seconds(Math.abs(hostAheadMs))} ${how} that of the database`
+  }
+  const behindMs = blockAt === undefined ? 0 : blockAt.getTime() - now.getTime()
   if (behindMs <= CLOCK_TOLERANCE_MS) return undefined
-  return `clocks of this host and the database are ${seconds(behindMs)} behind the newest block`
+  return `clock of the database is ${seconds(behindMs)} behind the newest block`
 }
 
 /** Why the database cannot be written; undefined if it can. */

@@ -60,7 +60,10 @@ async function run(config: Config): Promise<void> {
   }
   await using undo = new AsyncDisposableStack()
   try {
-    const embedded = url === undefined ? await startEmbedded({ dataDir, logger: log }) : undefined
+    // Nothing can be saved any more. Whoever started this process starts it again, and the server with it.
+    const onLost = () => void leave(1)
+    const embedded =
+      url === undefined ? await startEmbedded({ dataDir, logger: log, onLost }) : undefined
     if (embedded !== undefined) undo.defer(() => embedded.stop())
     const service = createApp(config, { databaseUrl: url ?? embedded?.url ?? '', log })
     undo.defer(() => service.stop())

@@ -203,14 +203,20 @@ function deliveryReadings({ db, clock, attemptCounter }: JobApp): readonly Metri
  * read, also from the database: a rule that compares an age fires then, too.
  */
 function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly MetricReading[] {
-  const startedAt = clock.now()
+  /** Time of the first reading: before the start the clock does not follow the database yet. */
+  let firstAt: Date | undefined
+  const startedAt = () => {
+    firstAt ??= clock.now()
+    return firstAt
+  }
   const ageOf = (at: Date) => Math.max(0, clock.now().getTime() - at.getTime()) / 1000
   let last = NO_PROGRESS
   const progress = cached(clock, async () => {
     last = await readObservationProgress(db).catch(() => last)
     return last
   })
-  const types = async () => progressOfTypes(await progress(), { startedAt, now: clock.now() })
+  const types = async () =>
+    progressOfTypes(await progress(), { startedAt: startedAt(), now: clock.now() })
   return [
     {
       name: 'watchdog_chain_head_block',
@@ -220,7 +226,7 @@ function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly Met
     {
       name: 'watchdog_chain_head_age_seconds',
       help: 'Age of the newest block with the configured confirmations; before the first, of the process.',
-      read: async () => ageOf((await progress()).head?.at ?? startedAt),
+      read: async () => ageOf((await progress()).head?.at ?? startedAt()),
     },
     {
       name: 'watchdog_evaluation_age_seconds',

@@ -44,12 +44,13 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
 }
 
 /**
- * The only files whose SQL reads the clock of the database: `db/clock.ts` for everybody, two whose rows
+ * The only files whose SQL reads the clock of the database: `db/clock.ts` for everybody, those whose rows
  * processes with different clocks compare, and the age of a standby's rows.
  */
 const DATABASE_CLOCK = [
   'src/channels/pace-store.ts',
   'src/db/clock.ts',
+  'src/db/leases.ts',
   'src/db/replica.ts',
   'src/db/slices.ts',
 ]
@@ -63,12 +64,12 @@ const SKIPPING = [
   'src/billing/metering/store.ts',
   'src/db/delete-batch.ts',
   'src/db/due-rows.ts',
+  'src/db/leases.ts',
   'src/db/queue.ts',
   'src/db/slices.ts',
   'src/delivery/channel-outage-store.ts',
   'src/delivery/chat-store.ts',
   'src/delivery/claim-store.ts',
-  'src/delivery/due-store.ts',
   'src/delivery/message-store.ts',
   'src/delivery/picture-store.ts',
   'src/delivery/store.ts',

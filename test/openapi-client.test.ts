@@ -99,9 +99,21 @@ describe('the description has no shape that generators of clients cannot write:'
     expect(names.filter((name) => /^New[A-Z]/.test(name))).toEqual([])
   })
 
+  test('a list of types, except one type and null', () => {
+    const lists = schemas.filter(([, { type }]) => Array.isArray(type))
+    expect(lists.length).toBeGreaterThan(50)
+    expect(
+      lists.filter(([, { type }]) => !Array.isArray(type) || type.length > 2 || type[1] !== 'null'),
+    ).toEqual([])
+  })
+
   test('a variant without a name', () => {
     const variants = schemas.filter(([place]) => /\/oneOf\/\d+$/.test(place))
-    expect(variants.filter(([, schema]) => schema['$ref'] === undefined)).toEqual([])
+    // A number or a boolean needs none.
+    const isPlain = ({ type }: Record<string, unknown>) => type === 'number' || type === 'boolean'
+    expect(
+      variants.filter(([, schema]) => schema['$ref'] === undefined && !isPlain(schema)),
+    ).toEqual([])
     expect(variants.length).toBeGreaterThan(10)
   })
 })

@@ -156,11 +156,13 @@ describe('the journey of the examples', () => {
     )
   })
 
-  test('has all its times on one day, except the ends of terms, which are later, and the history of the backtest, which is earlier', () => {
+  test('has all its times on one day, except the ends of terms and the next term, which are later, and the history of the backtest, which is earlier', () => {
     const later = ['expiresAt', 'endsAt', 'nextRenewalAt', 'resetsAt']
-    const { backtestWatch, ...story } = EXAMPLES
+    const { backtestWatch, quoteRenewal, renewSubscription, ...story } = EXAMPLES
     const isInstant = ([, text]: readonly [string, string]) => /\d{4}-\d\d-\d\dT\d\d:/.test(text)
     const instants = textsIn(story).filter(isInstant)
+    const next = textsIn({ quoteRenewal, renewSubscription }).filter(isInstant)
+    expect(next.filter(([, text]) => text < '2026-11-20')).toEqual([])
     const past = textsIn(backtestWatch).filter(isInstant)
     expect(past.filter(([, text]) => text > '2026-11-21')).toEqual([])
     expect(instants.length).toBeGreaterThan(30)

@@ -8,7 +8,8 @@ import packageJson from '../package.json' with { type: 'json' }
  */
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
-const START = packageJson.scripts.start
+/** The shell of npm is replaced by the service, so that it gets the signals to npm. */
+const START = packageJson.scripts.start.replace(/^exec /, '')
 const variables = new Set(
   [...read('.env.example').matchAll(/^([A-Z_]+)=/gm)].map(([, name = '']) => name),
 )

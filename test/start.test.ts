@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { lockKey } from '#src/db/lock.ts'
+import { expect, test, vi } from 'vitest'
+import { lockKey } from '#src/db/advisory-lock.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import { builtProgram } from './support/built-program.ts'
 import { freshDatabase } from './support/database.ts'
 import { PROCESS_ENVIRONMENT, testEnvironment } from './support/environment.ts'
 
-const [, ...START] = packageJson.scripts.start.split(' ')
+const [, , ...START] = packageJson.scripts.start.split(' ')
 const ROOT = join(import.meta.dirname, '../')
 
 /** Arguments and environment of `npm start` without npm, for the service as built for this run. */
@@ -62,6 +64,33 @@ test('a misspelt variable is named, in the log of a start or beside the one that
     'FLARE_RPC_HEADER is unknown',
   ])
 })
+
+test('a signal to npm start stops the service', async () => {
+  const DATABASE_URL = 'postgres://nobody@127.0.0.1:1/nothing'
+  const environment = testEnvironment({ LOG_LEVEL: 'info', DATABASE_URL, FLARE_RPC_HEADER: '[]' })
+  const env = { ...PROCESS_ENVIRONMENT, ...environment }
+  const npm = spawn('npm', ['start'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'ignore'] })
+  let out = ''
+  for await (const chunk of npm.stdout) {
+    out += chunk
+    if (out.includes('FLARE_RPC_HEADER')) npm.kill('SIGTERM')
+  }
+  expect(out).toContain('"msg":"stopped"')
+})
+
+test('a service whose own PostgreSQL was killed ends with an error, and the next start recovers', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'watchdog-killed-'))
+  const environment = testEnvironment({ LOG_LEVEL: 'info', DATA_DIR: dataDir })
+  for (const end of ['killed', 'stopped'] as const) {
+    const { child, printed, ended } = start(environment)
+    await vi.waitFor(() => expect(printed.out).toContain('"msg":"ready"'), 50_000)
+    const pidFile = await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')
+    if (end === 'killed') process.kill(Number(pidFile.split('\n')[0]), 'SIGKILL')
+    else child.kill('SIGTERM')
+    expect(await ended).toEqual([end === 'killed' ? 1 : 0, null])
+  }
+  await rm(dataDir, { recursive: true })
+}, 120_000)
 
 test('a data directory that cannot be created stops the start', async () => {
   const dataDir = process.platform === 'linux' ? '/proc/x' : '/dev/null/x'

@@ -18,7 +18,6 @@ export const INBOX = {
   table: telegramUpdates,
   id: ['updateId'],
   leasedUntil: 'leasedUntil',
-  leaseMsMax: PAUSE_MS_MAX,
   attempts: 'attempts',
   partition: { key: 'chatKey', turn: 'turn', doneAt: 'handledAt' },
 } as const satisfies Queue<typeof telegramUpdates>

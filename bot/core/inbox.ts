@@ -8,7 +8,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Update } from 'grammy/types'
 import { z } from 'zod'
-import type { SyncedClock } from '#src/db/clock.ts'
 import type { Sql } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
 import { claimDueRows } from '#src/db/queue.ts'
@@ -39,11 +38,6 @@ const PASSING_TRIES_MAX = 10
 const CLOSE_TRIES_MAX = 6
 
 type Deps = Pick<App, 'db' | 'clock' | 'log'>
-
-/** Dependencies of the inbox. All processes use the same clock, because their leases are compared. */
-interface InboxDeps extends Deps {
-  readonly clock: SyncedClock
-}
 
 /** Handles updates. */
 export interface UpdateHandler {
@@ -120,7 +114,7 @@ export interface RunningInbox {
  * claiming, handling and stopping share the updates in progress.
  */
 export async function startInbox(
-  deps: InboxDeps,
+  deps: Deps,
   sql: Sql,
   handler: UpdateHandler,
 ): Promise<RunningInbox> {
@@ -155,9 +149,8 @@ export async function startInbox(
    * @returns whether more updates may be due
    */
   async function takeMore(): Promise<boolean> {
-    await deps.clock.sync()
-    // The clock was set, or the timer is late: for other processes these leases may have ended.
-    const isLate = Math.abs(deps.clock.now().getTime() - keptAtMs) > LEASE_MS / 2
+    // The clock jumped ahead, or the timer is late: for other processes these leases may have ended.
+    const isLate = deps.clock.now().getTime() - keptAtMs > LEASE_MS / 2
     if (isLate) await keep()
     const places = AT_ONCE_MAX - inProgress.size
     const claimed = places > 0 ? await claimNext(deps, places, [...inProgress.keys()]) : []

@@ -1,6 +1,5 @@
 import type { Api } from 'grammy'
-import type { Sql } from '#src/db/connection.ts'
-import { whileHolding } from '#src/db/lock.ts'
+import type { Leases } from '#src/db/leases.ts'
 import { pause } from '#src/kernel/pause.ts'
 import type { App } from '#src/operations/define.ts'
 import { apiSignal } from '#src/telegram/api.ts'
@@ -35,13 +34,13 @@ type Deps = Pick<App, 'db' | 'clock' | 'log' | 'meters'>
  */
 export async function keepPolling(
   deps: Deps,
-  sql: Sql,
+  leases: Leases,
   api: Api,
   contact: TelegramContact,
   signal: AbortSignal,
 ): Promise<void> {
   await contact.untilAccepted('poller failed', signal, () =>
-    whileHolding(sql, 'telegram poller', signal, (held) => poll(deps, api, contact, held)),
+    leases.whileHolding('telegram poller', signal, (held) => poll(deps, api, contact, held)),
   )
 }
 

@@ -1,6 +1,6 @@
 import type { Bot } from 'grammy'
-import type { SyncedClock } from '#src/db/clock.ts'
 import type { Sql } from '#src/db/connection.ts'
+import type { Leases } from '#src/db/leases.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
@@ -60,8 +60,6 @@ export interface BotService {
 /** Access to Telegram. With a secret, updates arrive at a webhook, else by long polling. */
 export interface BotSettings extends PacedAccess {
   readonly webhookSecret: string | undefined
-  /** Clock for the leases of updates: the clock of the database, or of a test. */
-  readonly leaseClock: SyncedClock
   readonly parts: BotParts
 }
 
@@ -69,8 +67,12 @@ export interface BotSettings extends PacedAccess {
  * Creates the bot. The bot sends no request before it is introduced or started. Long because it lists all that the
  * service asks of the bot.
  */
-export function createBotService(app: App, sql: Sql, settings: BotSettings): BotService {
-  const { webhookSecret, leaseClock, parts, token, apiRoot, pace } = settings
+export function createBotService(
+  app: App & { readonly leases: Leases },
+  sql: Sql,
+  settings: BotSettings,
+): BotService {
+  const { webhookSecret, parts, token, apiRoot, pace } = settings
   const bot = createBot({ app, parts, token, apiRoot, pace })
   const pollApi = createApi(settings, POLL_SECONDS + API_TIMEOUT_SECONDS)
   const stop = new AbortController()
@@ -92,11 +94,11 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
 
   async function run(): Promise<void> {
     if (!(await introduced())) return
-    inbox = await startInbox({ ...app, clock: leaseClock }, sql, updateHandler(app, bot))
+    inbox = await startInbox(app, sql, updateHandler(app, bot))
     if (signal.aborted) return await inbox.stop()
     const receiving =
       webhookSecret === undefined
-        ? keepPolling(app, sql, pollApi, contact, signal)
+        ? keepPolling(app, app.leases, pollApi, contact, signal)
         : keepWebhook(app, bot.api, contact, { secret: webhookSecret, signal })
     await Promise.all([
       receiving,

@@ -28,6 +28,9 @@ export const chats = pgTable('telegram_chats', {
   updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
 })
 
+/** Condition: an update `d` is not handled yet. It matches the index of these alone. */
+export const IS_UNHANDLED = sql.raw('d.handled_at is null')
+
 /**
  * Updates from Telegram. Kept for 72 hours after they were handled, so that a repeated update is
  * recognized.

@@ -5,13 +5,13 @@ import type { Address } from '#src/kernel/units.ts'
 
 /**
  * Builds the condition for the rows that an action on alert `c` changes: the alert itself, and while its
- * episode is open (or its message shows a flapping signal) every open alert of the same episode.
+ * episode is open every open alert of the same episode.
  */
 function ofAlert(wallet: Address, { id, keys }: ActionTarget): SQL {
   return sql`from alerts c
     where c.wallet = ${wallet} and c.id = ${id} and a.wallet = c.wallet
       and (a.id = c.id or (a.is_episode and a.recovered_at is null
-        and c.is_episode and (c.recovered_at is null or c.flapping is not null)
+        and c.is_episode and c.recovered_at is null
         and a.watch_id = c.watch_id and a.signal is not distinct from c.signal
         and not exists (select from unnest(${sql.param([...keys])}::text[]) as k
           where a.data -> k is distinct from c.data -> k)))`

@@ -24,7 +24,6 @@ import {
 } from './alert-action.ts'
 import { rescheduleEscalations, scheduleEscalationsAfterMute } from './escalation.ts'
 import { logEach } from './log-lines.ts'
-import { alertEnd } from './message-state.ts'
 import { planReminders } from './reminder-rules.ts'
 import * as store from './store.ts'
 
@@ -148,13 +147,13 @@ export async function unacknowledgeMessage(
 function lastAcknowledged(rows: readonly store.AlertRow[]): readonly store.AlertRow[] {
   const alerts = rows.filter(({ event }) => !recoveryRoleOf(event).isRecovery)
   const open = alerts.filter(
-    (row) => recoveryRoleOf(row.event).canRecover && alertEnd(row) === null,
+    (row) => recoveryRoleOf(row.event).canRecover && row.recoveredAt === null,
   )
   const active = open.length === 0 ? alerts : open
   const times = active.map(({ acknowledgedAt }) => acknowledgedAt?.getTime())
   if (times.includes(undefined)) return []
   const lastAt = Math.max(...times.map((time) => time ?? 0))
-  return active.filter((row, index) => times[index] === lastAt && alertEnd(row) === null)
+  return active.filter((row, index) => times[index] === lastAt && row.recoveredAt === null)
 }
 
 /**

@@ -85,17 +85,11 @@ export async function applyToAlerts(
     }
     const changed = [...new Set([...changes.values()].flat())]
     await afterAll?.(tx, changed, at)
-    await delivery.reviseMessages(tx, await withAnchors(tx, changed))
+    await delivery.reviseMessages(tx, changed)
     logEach(deps, changed, what)
     const statuses = await statusesOf({ ...deps, db: tx }, await requireAlerts(tx, caller, ids))
     return statuses.map((status) => ({ ...status, already: changes.get(status.id)?.length === 0 }))
   })
-}
-
-/** The alerts, and the alerts whose messages show them. */
-async function withAnchors(tx: Db, ids: readonly number[]): Promise<readonly number[]> {
-  const rows = await store.listAlertsByIds(tx, ids)
-  return [...new Set([...ids, ...rows.flatMap(({ flappingAlertId }) => flappingAlertId ?? [])])]
 }
 
 /** One alert of the wallet. @throws AppError not_found */

@@ -39,9 +39,7 @@ export async function spendBudget(
 ): Promise<readonly BudgetResult[]> {
   if (rows.length === 0) return []
   const column = (read: (row: BudgetUse) => number) => sql.param(rows.map(read))
-  // A clock that was set back by more than an hour starts a new hour, too.
-  const isOver = sql`(b.started_at <= excluded.started_at - ${HOUR}
-    or b.started_at > excluded.started_at + ${HOUR})`
+  const isOver = sql`(b.started_at <= excluded.started_at - ${HOUR})`
   const startedAt = sql`case when ${isOver} then excluded.started_at else b.started_at end`
   const fresh = sql`(case when ${isOver} then excluded.throttled
     else greatest(0, b.used + excluded.used - excluded.allowed)

@@ -28,7 +28,7 @@ function openAlert(id: number, over: Partial<OpenAlert> = {}): OpenAlert {
     escalatedAt: null,
     escalatedTo: null,
     mutedAt: null,
-    flappingAlertId: null,
+    cooldownUntil: null,
     ...over,
   }
 }

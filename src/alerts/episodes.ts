@@ -29,8 +29,8 @@ export interface OpenAlert {
   readonly escalatedTo: readonly number[] | null
   /** Time since which the alert is muted until it recovers. */
   readonly mutedAt: Date | null
-  /** The alert whose message also shows this alert. */
-  readonly flappingAlertId: number | null
+  /** End of the cooldown that it imposed, because its signal changes often. */
+  readonly cooldownUntil: Date | null
 }
 
 /** A recorded firing. A recovery without notification is not an alert. */

@@ -95,7 +95,10 @@ function escalationOf(row: store.AlertRow, watch: WatchForNotification, now: Dat
   const from = outageStart(alert)
   return {
     ...alert,
-    notes: [{ kind: 'escalated', seconds: (now.getTime() - from.getTime()) / 1000 }],
+    notes: [
+      ...(alert.notes ?? []),
+      { kind: 'escalated', seconds: (now.getTime() - from.getTime()) / 1000 },
+    ],
     escalatedTo: watch.escalateTo,
     isEscalation: true,
   }

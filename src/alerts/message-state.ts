@@ -7,7 +7,6 @@ import { JsonObject } from '#src/kernel/units.ts'
 import { type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import { currentFiguresOf, withCurrentFigures } from './current-figures.ts'
-import { FlappingState } from './episode-store.ts'
 import { hasRecovered, outageTimesOf } from './outage-times.ts'
 import { recordedFromRow } from './recorded-alert.ts'
 import { type Reader, renderTitle } from './render.ts'
@@ -41,8 +40,6 @@ export async function messageStates(
       }
       const recovery = recoveries.get(row.id)
       if (recovery === undefined || state.recoveredAt === undefined) return [row.id, state]
-      // The message of a flapping signal has the time at which it settled.
-      if (state.flapping !== undefined) return [row.id, state]
       const recoveredAt = outageTimesOf(row, recovery).to ?? state.recoveredAt
       const rounds = lostRoundsOf(recovery)
       const ended = {
@@ -91,22 +88,9 @@ function lostRoundsOf({ data }: Pick<store.AlertRow, 'data'>): number | undefine
   return typeof rounds === 'number' && rounds > 0 ? rounds : undefined
 }
 
-/** End of an alert that its messages show; for a flapping signal the time at which it settled. */
-export function alertEnd(
-  row: Pick<store.AlertRow, 'flapping' | 'state' | 'recoveredAt'>,
-): Date | null {
-  const flapping = flappingOf(row)
-  return flapping === null || row.state === 'closed' ? row.recoveredAt : flapping.recoveredAt
-}
-
-function flappingOf({ flapping }: Pick<store.AlertRow, 'flapping'>): FlappingState | null {
-  return FlappingState.nullable().catch(null).parse(flapping)
-}
-
 function stateOf(row: store.AlertRow, mutedUntil: Date | null): MessageState {
-  const flapping = flappingOf(row)
+  const { recoveredAt: endedAt } = row
   const isClosed = row.state === 'closed'
-  const endedAt = alertEnd(row)
   const until = row.mutedAt !== null && endedAt === null ? 'recovered' : mutedUntil
   return {
     ...(row.acknowledgedAt !== null && {
@@ -114,8 +98,5 @@ function stateOf(row: store.AlertRow, mutedUntil: Date | null): MessageState {
     }),
     ...(until !== null && { muted: { until } }),
     ...(endedAt !== null && (isClosed ? { closedAt: endedAt } : { recoveredAt: endedAt })),
-    ...(flapping !== null && {
-      flapping: { changes: flapping.changes, since: flapping.since },
-    }),
   }
 }

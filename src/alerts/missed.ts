@@ -7,6 +7,7 @@ import * as delivery from '#src/delivery/service.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { lockRecipient, type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
 import * as store from './store.ts'
@@ -21,6 +22,7 @@ const ALERTS_OF_THE_WEEK = packed('alert.list', {
 interface Deps {
   readonly db: Db
   readonly clock: Clock
+  readonly quarantine: Quarantine
 }
 
 /** What a recipient missed. */

@@ -7,6 +7,7 @@
 import { z } from 'zod'
 import { DeliveryEntry } from '#src/delivery/model.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { textOf } from '#src/kernel/label.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { pageQueryFields, pageSchema, textInteger } from '#src/kernel/pagination.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
@@ -84,7 +85,7 @@ const alertFilter = {
   watchId: textInteger(1, 2_147_483_647).optional(),
   type: z.enum(WATCH_TYPES.map(({ name }) => name)).optional(),
   group: z.enum(SIGNAL_GROUPS).optional(),
-  signal: z.string().max(64).optional(),
+  signal: textOf(0, 64).optional(),
   event: z.enum([...EVENTS]).optional(),
   severity: z.enum(SEVERITIES).optional(),
   state: z.enum(ALERT_STATES).optional().meta({ description: 'operations:field.alertState' }),
@@ -97,12 +98,20 @@ export const AlertQuery = z.strictObject({ ...alertFilter, ...pageQueryFields })
 export type AlertQuery = z.output<typeof AlertQuery>
 
 const IDS_MAX = 500
+/** An id, at most `ID_MAX`, because a pattern is all that the published schema can say of it. */
+const ID =
+  '(?:[1-9]\\d{0,8}|1\\d{9}|20\\d{8}|21[0-3]\\d{7}|214[0-6]\\d{6}|2147[0-3]\\d{5}|21474[0-7]\\d{4}|214748[0-2]\\d{3}' +
+  '|2147483[0-5]\\d{2}|21474836[0-3]\\d|214748364[0-7])'
+const ID_LIST = new RegExp(`^${ID}(?:,${ID}){0,${IDS_MAX - 1}}$`)
 
 /** Ids in a query, such as `1,2,3`. */
 const IdList = z.codec(
-  textFormat(/^\d{1,10}(,\d{1,10})*$/, () => ({ code: 'id_list' })).meta({
-    examples: ['4711,4712'],
-  }),
+  textFormat(ID_LIST, (text) => {
+    const number = text.split(',').length
+    return number > IDS_MAX
+      ? { code: 'too_long', values: { maximum: IDS_MAX, number } }
+      : { code: 'id_list' }
+  }).meta({ examples: ['4711,4712'] }),
   z.array(Id).min(1).max(IDS_MAX),
   {
     decode: (text) => text.split(',').map(Number),

@@ -14,7 +14,13 @@ import { applyBudget, budgetMessage, type PlannedDelivery } from './budget.ts'
 import { readEpisodeDeliveries } from './episode-deliveries.ts'
 import { logNotified } from './log-lines.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { dataFor, type RecordedAlert, recordedFromRow, toRenderable } from './recorded-alert.ts'
+import {
+  dataFor,
+  notesOf,
+  type RecordedAlert,
+  recordedFromRow,
+  toRenderable,
+} from './recorded-alert.ts'
 import { type AlertNote, createRenderer, type renderMessage, toReminderMessage } from './render.ts'
 import type { AlertRow } from './store.ts'
 
@@ -46,7 +52,7 @@ export interface Notification extends RecordedAlert {
   readonly takenBy?: string
   readonly notes?: readonly AlertNote[]
   readonly reminder?: Parameters<typeof toReminderMessage>[1]
-  /** Whether it is recorded for people but not sent: it is muted, or the signal is flapping. */
+  /** Whether it is recorded for people but not sent, because it is muted. */
   readonly isQuiet: boolean
 }
 
@@ -60,6 +66,7 @@ export function notificationOf(row: AlertRow, watch: Notification['watch']): Not
     effectiveSeverity: record.severity,
     isRecovery: false,
     ...(row.startedAt && { startedAt: row.startedAt }),
+    notes: notesOf(row),
     isQuiet: false,
   }
 }

@@ -21,8 +21,11 @@ export const PreviewRequest = z
     locale: z.enum(LOCALES).optional(),
     channel: z.enum(CHANNEL_KEYS).optional(),
     severity: z.enum(SEVERITIES).optional(),
-    data: JsonObject.refine((data) => JSON.stringify(data).length <= DATA_LENGTH_MAX, {
-      params: { code: 'too_long', maximum: DATA_LENGTH_MAX },
+    data: JsonObject.check(({ value, issues }) => {
+      const { length: number } = JSON.stringify(value)
+      if (number <= DATA_LENGTH_MAX) return
+      const params = { code: 'too_long', detail: 'too_long_text', maximum: DATA_LENGTH_MAX, number }
+      issues.push({ code: 'custom', input: value, params })
     }).optional(),
     watchId: Id.optional(),
   })

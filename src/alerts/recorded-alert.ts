@@ -53,9 +53,15 @@ export function dataFor({ isGroup }: Pick<Reader, 'isGroup'>, data: JsonObject):
   return { ...others, isOwnPayment: true }
 }
 
-/** Notes below the body: of a recovery, the duration of its alert. */
+/** The note of an alert that imposed a cooldown until this time, if it did. */
+export function cooldownNotes(until: Date | null | undefined): readonly AlertNote[] {
+  return until === null || until === undefined ? [] : [{ kind: 'cooldown', until }]
+}
+
+/** Notes below the body: of a recovery the duration of its alert, of an alert the cooldown that it imposed. */
 export function notesOf(row: AlertRow): readonly AlertNote[] {
-  const { recoveryOf, startedAt, firedAt } = row
+  const { recoveryOf, startedAt, firedAt, cooldownUntil } = row
+  if (cooldownUntil !== null) return cooldownNotes(cooldownUntil)
   if (recoveryOf === null || startedAt === null) return []
   return [{ kind: 'lasted', seconds: (firedAt.getTime() - startedAt.getTime()) / 1000 }]
 }

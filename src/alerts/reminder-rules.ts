@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Settings } from '#src/recipients/settings.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
-import { FLAPPING_WINDOW_MS, isMuted, isSignalFiring, nextReminder } from './rules.ts'
+import { isMuted, isSignalFiring, nextReminder } from './rules.ts'
 import type { AlertRow } from './store.ts'
 
 /** Next step for an alert whose reminder is due. */
@@ -12,8 +12,6 @@ export type ReminderStep =
   | { readonly act: 'end' }
   | { readonly act: 'wait'; readonly nextAt: Date | undefined }
   | { readonly act: 'remind'; readonly counts: boolean; readonly nextAt: Date | undefined }
-  /** The alert has a recovery that was not notified, because its signal was flapping. */
-  | { readonly act: 'recovered' }
 
 /** Decides the step for one alert whose reminder is due. Pure. */
 export function reminderStepFor(
@@ -26,23 +24,17 @@ export function reminderStepFor(
     | 'acknowledgedAt'
     | 'mutedAt'
     | 'notifiedAt'
-    | 'flappingAlertId'
   >,
   options: {
     readonly watch: WatchForNotification | undefined
     readonly settings: Pick<Settings, 'repeat'>
-    /** Whether the alert's signal has changed since. */
-    readonly isOvertaken: boolean
     /** Whether the alert was never sent to a recipient because of a mute. */
     readonly isUnsent: boolean
     readonly now: Date
   },
 ): ReminderStep {
-  const { watch, settings, isOvertaken, isUnsent, now } = options
-  if (watch === undefined) return { act: 'none' }
-  if (!row.isEpisode) {
-    return row.flappingAlertId !== null && !isOvertaken ? { act: 'recovered' } : { act: 'none' }
-  }
+  const { watch, settings, isUnsent, now } = options
+  if (watch === undefined || !row.isEpisode) return { act: 'none' }
   const isAnswered = row.acknowledgedAt !== null || row.mutedAt !== null || row.notifiedAt === null
   if (row.recoveredAt !== null || isAnswered) return { act: 'none' }
   const isCritical = row.severity === 'critical'
@@ -50,13 +42,7 @@ export function reminderStepFor(
   const notifiedAt = row.notifiedAt ?? now
   // The signal is not judged: its watch is paused or suspended, or the signal is off. The alert stays open.
   const isFrozen = !watch.isJudged || (row.signal !== null && watch.off.includes(row.signal))
-  if (isFrozen) {
-    const restsAt = new Date(now.getTime() + FLAPPING_WINDOW_MS)
-    return {
-      act: 'wait',
-      nextAt: row.flappingAlertId === null ? nextReminder(minutes, notifiedAt, now) : restsAt,
-    }
-  }
+  if (isFrozen) return { act: 'wait', nextAt: nextReminder(minutes, notifiedAt, now) }
   if (!isSignalFiring(watch, row.signal)) return { act: 'end' }
   if (isMuted(watch, now)) {
     // When the mute ends, the alert is notified; its reminders continue afterwards.
@@ -67,7 +53,7 @@ export function reminderStepFor(
   const counts = minutes.some(
     (minute) => notifiedAt.getTime() + minute * MINUTE_MS <= now.getTime(),
   )
-  if (row.flappingAlertId === null && !counts && !isUnsent) return { act: 'wait', nextAt }
+  if (!counts && !isUnsent) return { act: 'wait', nextAt }
   return { act: 'remind', counts, nextAt }
 }
 
@@ -76,13 +62,10 @@ const ESCALATED_REST_MS = MINUTE_MS
 
 /**
  * Whether the recipients of an alert's escalation get the reminder that was due at `dueAt`: only if it was due at least
- * `ESCALATED_REST_MS` after the escalation. An escalation in the future was written before the clock was set back. Pure.
+ * `ESCALATED_REST_MS` after the escalation. Pure.
  */
-export function isReminderForEscalated(
-  escalatedAt: Date,
-  { dueAt, now }: { readonly dueAt: Date; readonly now: Date },
-): boolean {
-  return escalatedAt > now || dueAt.getTime() - escalatedAt.getTime() >= ESCALATED_REST_MS
+export function isReminderForEscalated(escalatedAt: Date, dueAt: Date): boolean {
+  return dueAt.getTime() - escalatedAt.getTime() >= ESCALATED_REST_MS
 }
 
 /**

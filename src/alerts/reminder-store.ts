@@ -8,23 +8,6 @@ import { alerts } from './tables.ts'
 /** Alerts with a due reminder. */
 export const DUE_REMINDERS = { table: alerts, id: ['id'], dueAt: 'remindAt' } as const
 
-/** Rows dated further in the future than this, in seconds, were written before the clock was set back. */
-const AHEAD_SECONDS = 120
-
-/**
- * Moves the reminders and escalations of alerts sent before the clock was set back: each is due as long
- * after now as it would have been after its alert.
- */
-export async function repairReminderTimes(db: Db, now: Date): Promise<void> {
-  const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
-  await db.execute(sql`
-    update alerts a set notified_at = ${now}::timestamptz,
-      remind_at = ${now}::timestamptz + (a.remind_at - a.notified_at),
-      escalate_at = ${now}::timestamptz + (a.escalate_at - a.notified_at)
-    where a.created_at > ${ahead} and a.notified_at > ${ahead}
-      and (a.remind_at is not null or a.escalate_at is not null)`)
-}
-
 /** Ends the reminders of alerts that cannot be processed. */
 export async function endReminders(db: Db, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
@@ -55,7 +38,6 @@ export function listAlertsWithoutEpisode(
         eq(alerts.isEpisode, false),
         isNotNull(alerts.notifiedAt),
         isNull(alerts.acknowledgedAt),
-        isNull(alerts.flappingAlertId),
       ),
     )
     .orderBy(desc(alerts.firedAt), desc(alerts.id))
@@ -80,16 +62,4 @@ export async function saveReminderResults(tx: Db, rows: readonly ReminderResult[
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "remindAt" timestamptz,
       "remindersSent" int)
     where a.id = r.id`)
-}
-
-/** Selects the alerts whose signal has changed since they fired. */
-export async function listOutdatedAlerts(tx: Db, ids: readonly number[]): Promise<number[]> {
-  const rows = await tx.execute<{ id: number }>(sql`
-    select a.id from alerts a
-    where a.id = any(${sql.param([...ids])}::int[]) and exists (
-      select from alerts b
-      where b.watch_id = a.watch_id and b.signal is not distinct from a.signal
-        and b.fired_at >= a.fired_at and (b.position, b.id) > (a.position, a.id)
-        and (b.is_episode or b.recovery_of is not null))`)
-  return rows.map(({ id }) => id)
 }

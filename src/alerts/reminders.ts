@@ -1,7 +1,7 @@
 /**
- * Further messages about alerts: escalations, reminders of unacknowledged critical alerts, alerts after the
- * end of a mute, and the state of settled flapping signals. Each message is written in the transaction that
- * schedules the next one, so that a stop of the process neither repeats nor skips a message.
+ * Further messages about alerts: escalations, reminders of unacknowledged critical alerts, and alerts after the
+ * end of a mute. Each message is written in the transaction that schedules the next one, so that a stop of the
+ * process neither repeats nor skips a message.
  */
 import { outageStart } from '#src/channels/outage.ts'
 import { type Db, transact } from '#src/db/connection.ts'
@@ -79,11 +79,9 @@ const PASSES: readonly Pass[] = [
 ]
 
 /**
- * Sends due escalations, alerts after mutes, and reminders. First repairs reminder times, and uninhibits alerts whose
- * cause is gone.
+ * Sends due escalations, alerts after mutes, and reminders. First uninhibits alerts whose cause is gone.
  */
 export async function escalateAndRemind(deps: Deps, signal: AbortSignal): Promise<void> {
-  await reminderStore.repairReminderTimes(deps.db, deps.clock.now())
   await uninhibitOrphanedAlerts(deps, signal)
   for (const pass of PASSES) {
     while (!signal.aborted) {
@@ -216,17 +214,14 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
   const wallets = [...watches.values()].map(({ wallet }) => wallet)
   const settings = await listSettings(tx, [...new Set(wallets)])
   const rowIds = rows.map(({ id }) => id)
-  const overtaken = new Set(await reminderStore.listOutdatedAlerts(tx, rowIds))
   const unsent = await delivery.listOnlyMutedRecipients(tx, rowIds)
-  const answered = await listRepliedTo(tx, rows)
   const decided = rows.map((row) => {
     const watch = watches.get(row.watchId)
     const walletSettings = (watch && settings.get(watch.wallet)) ?? DEFAULT_SETTINGS
     const isUnsent = (unsent.get(row.id) ?? NOBODY).size > 0
-    const isOvertaken = overtaken.has(row.id)
     return {
       row,
-      step: reminderStepFor(row, { watch, settings: walletSettings, isOvertaken, isUnsent, now }),
+      step: reminderStepFor(row, { watch, settings: walletSettings, isUnsent, now }),
     }
   })
   await reminderStore.endReminders(
@@ -248,7 +243,6 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
     })),
   )
   const notifications = decided.flatMap(({ row, step }): readonly Notification[] => {
-    if (step.act === 'recovered') return recoveryOf(row, watches, answered, now)
     if (step.act !== 'remind') return []
     const number = step.counts ? row.remindersSent + 1 : undefined
     const except = unsent.get(row.id) ?? NOBODY
@@ -292,7 +286,7 @@ function reminderOf(
       answers: recordedFromRow(row),
       reminder: { ...reminder, openSeconds, now },
       ...(row.escalatedAt &&
-        isReminderForEscalated(row.escalatedAt, { dueAt: row.remindAt ?? now, now }) && {
+        isReminderForEscalated(row.escalatedAt, row.remindAt ?? now) && {
           escalatedTo: watch.escalateTo,
         }),
     },

@@ -65,6 +65,8 @@ export type AlertNote =
   | { readonly kind: 'held'; readonly firedAt: Date }
   /** The alert has been unacknowledged for this time. */
   | { readonly kind: 'escalated'; readonly seconds: number }
+  /** The signal changes often, so that no alert follows before this time. */
+  | { readonly kind: 'cooldown'; readonly until: Date }
   | { readonly kind: 'stillFiring'; readonly alerts: readonly OtherOpenAlert[] }
 
 /** The texts of a message that do not depend on the watch. */
@@ -211,7 +213,7 @@ function wordsOf(
     title: titleOnChain(title),
     body: shown.reduce((text, note) => {
       const between = note.kind === 'lasted' ? ' ' : '\n'
-      return `${text}${between}${textOfNote(t, note, reader)}`
+      return `${text}${between}${textOfNote(t, note, { reader, shownAt: firedAt })}`
     }, body),
     stated: fields.filter((name) =>
       [name, ...(STATED_BY[name] ?? [])].some((value) => {
@@ -272,7 +274,11 @@ export function toReminderMessage(
   return { ...message, title, body: lines.join(' ') }
 }
 
-function textOfNote(t: Translate, note: AlertNote, { locale, timezone }: Reader): string {
+function textOfNote(
+  t: Translate,
+  note: AlertNote,
+  { reader: { locale, timezone }, shownAt }: { readonly reader: Reader; readonly shownAt: Date },
+): string {
   switch (note.kind) {
     case 'lasted':
       return t('messages:recovered.lasted', {
@@ -280,6 +286,14 @@ function textOfNote(t: Translate, note: AlertNote, { locale, timezone }: Reader)
       })
     case 'escalated':
       return t('messages:escalated', { duration: formatDuration(note.seconds, locale, 'long') })
+    case 'cooldown': {
+      const time = formatTimeOn(note.until, locale, timezone, {
+        shownAt,
+        offset: true,
+        isPhrase: true,
+      })
+      return t('messages:cooldown', { time })
+    }
     case 'held':
       return t('messages:recovered.held', { time: formatDateTime(note.firedAt, locale, timezone) })
     case 'stillFiring': {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hasRecovery, isFlapping, nextReminder } from './rules.ts'
+import { hasRecovery, nextReminder } from './rules.ts'
 
 const TOLD = new Date('2026-11-20T12:00:00.000Z')
 const minute = (minutes: number) => new Date(TOLD.getTime() + minutes * 60_000)
@@ -32,10 +32,6 @@ describe('reminders', () => {
       ),
     )
   })
-})
-
-test('a signal comes and goes from its sixth change on', () => {
-  expect([1, 5, 6, 60].map(isFlapping)).toEqual([false, false, true, true])
 })
 
 test.each([

@@ -41,20 +41,6 @@ export function endsEpisode(recovery: EpisodeEvent, last: EpisodeEvent): boolean
   return findEventSource(recovery.event)?.signal.episodes?.isOver(recovery.data, last) ?? true
 }
 
-/** Number of changes within the window beyond which a signal is flapping. */
-const FLAPPING_CHANGES_MAX = 5
-/** Window in which changes count. A signal without changes for this time has settled. */
-export const FLAPPING_WINDOW_MS = 30 * MINUTE_MS
-
-/**
- * Whether a signal is flapping, so that the existing message shows its changes.
- *
- * @param changes firings and recoveries within the window
- */
-export function isFlapping(changes: number): boolean {
-  return changes > FLAPPING_CHANGES_MAX
-}
-
 /**
  * Time of the next reminder of an unacknowledged alert; undefined after the last. Reminders missed during
  * an outage are not made up for.

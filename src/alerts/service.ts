@@ -17,16 +17,9 @@ import { logEnded, logInhibited, logRecorded } from './log-lines.ts'
 import { type Notification, notifyRecipients } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { markOwnTopups } from './own-topups.ts'
-import { recordedFromOpen } from './recorded-alert.ts'
+import { cooldownNotes, recordedFromOpen } from './recorded-alert.ts'
 import type { AlertNote } from './render.ts'
-import {
-  episodeKeyOf,
-  FLAPPING_WINDOW_MS,
-  hasRecovery,
-  isFlapping,
-  isMuted,
-  nextReminder,
-} from './rules.ts'
+import { episodeKeyOf, hasRecovery, isMuted, nextReminder } from './rules.ts'
 import * as store from './store.ts'
 import { findActiveCauses, uninhibitAlerts } from './uninhibit.ts'
 
@@ -85,11 +78,6 @@ async function updateEpisodes(
   logEnded(deps, result.ends)
   const settings = await listSettings(tx, wallets)
   const fresh = fired.filter(isNewAlert)
-  const settled = await settleFlapping(tx, before, result)
-  const flapping = await findFlapping(
-    tx,
-    fired.filter((alert) => !isSeverityIncrease(alert, result)),
-  )
   const ids = fresh.map(({ alertId }) => alertId)
   const causes = await findActiveCauses(tx, result.open, ids)
   const inhibitedAlerts = result.open.filter((alert) => findCause(alert, causes) !== undefined)
@@ -98,7 +86,6 @@ async function updateEpisodes(
   )
   const marks = fresh.flatMap((alert) => {
     const isInhibited = inhibited.has(alert)
-    const anchor = flapping.get(alert)
     const mark = toEpisodeMark(alert, result)
     const walletSettings = settings.get(alert.candidate.watch.wallet) ?? DEFAULT_SETTINGS
     const isMuted = mark.mutedAt !== undefined
@@ -106,37 +93,19 @@ async function updateEpisodes(
       {
         ...mark,
         ...(isInhibited && { notifiedAt: null }),
-        ...(anchor !== undefined && !isInhibited && { flappingAlertId: anchor.id }),
-        remindAt:
-          isInhibited || isMuted
-            ? undefined
-            : remindAt(alert, anchor !== undefined, walletSettings, now),
+        remindAt: isInhibited || isMuted ? undefined : remindAt(alert, walletSettings, now),
       },
     ]
   })
   await episodes.saveEpisodeColumns(tx, marks)
   logInhibited(deps, inhibited)
   const released = await uninhibitAlerts(tx, { open: result.open, causes, settings, now })
-  await delivery.reviseMessages(tx, [
-    ...result.ends.flatMap(({ alertIds }) => alertIds),
-    ...settled,
-    ...[...flapping.values()].map(({ id }) => id),
-  ])
+  await delivery.reviseMessages(
+    tx,
+    result.ends.flatMap(({ alertIds }) => alertIds),
+  )
   const notified = fresh.filter((alert) => !inhibited.has(alert) && !isUnnotified(alert, result))
-  return [
-    ...notified.map((alert) =>
-      episodeNotification(alert, result, { isFlappingSignal: flapping.has(alert), now }),
-    ),
-    ...released,
-  ]
-}
-
-/** Whether the firing is a severity increase of an open episode. */
-function isSeverityIncrease(
-  firing: RecordedFiring,
-  { effects }: EpisodeChanges<RecordedFiring>,
-): boolean {
-  return !firing.isRecovery && (effects.get(firing)?.episode ?? []).length > 0
+  return [...notified.map((alert) => episodeNotification(alert, result, now)), ...released]
 }
 
 /** Whether the firing is a recovery of an alert that was sent to no recipient. */
@@ -173,79 +142,16 @@ function toEpisodeMark(
   }
 }
 
-/**
- * Time of the next reminder of a critical alert, or of the next check whether a flapping signal has
- * settled.
- */
-function remindAt(
-  firing: NewAlert,
-  isFlappingSignal: boolean,
-  { repeat }: Settings,
-  now: Date,
-): Date | undefined {
-  if (isFlappingSignal) return new Date(now.getTime() + FLAPPING_WINDOW_MS)
+/** Time of the next reminder of a critical alert. */
+function remindAt(firing: NewAlert, { repeat }: Settings, now: Date): Date | undefined {
   if (firing.isRecovery || firing.severity !== 'critical') return undefined
   return nextReminder(repeat.critical, now, now)
-}
-
-/**
- * Records the recovery of flapping signals whose episodes ended.
- * @returns ids of the alerts whose messages show the recovery
- */
-async function settleFlapping(
-  tx: Db,
-  before: readonly OpenAlert[],
-  { ends }: EpisodeChanges<RecordedFiring>,
-): Promise<readonly number[]> {
-  const settled = ends.flatMap(({ alertIds, at }) =>
-    before.flatMap(({ id, flappingAlertId }) =>
-      flappingAlertId !== null && alertIds.includes(id) ? [{ id: flappingAlertId, at }] : [],
-    ),
-  )
-  for (const { id, at } of settled) await episodes.markSettled(tx, id, at)
-  return settled.map(({ id }) => id)
-}
-
-/** Finds flapping signals and the messages that show their changes from now on, and records these. */
-async function findFlapping(
-  tx: Db,
-  fired: readonly RecordedFiring[],
-): Promise<ReadonlyMap<RecordedFiring, { readonly id: number }>> {
-  const flapping = new Map<RecordedFiring, { readonly id: number }>()
-  const last = new Map(fired.map((alert) => [`${alert.watchId} ${alert.signal}`, alert]))
-  const keys = [...last.values()].map(({ watchId, signal, firedAt }) => ({
-    watchId,
-    signal,
-    after: new Date(firedAt.getTime() - FLAPPING_WINDOW_MS),
-  }))
-  const counted = await episodes.countSignalChanges(tx, keys)
-  const overLimit = counted.filter(({ changes }) => isFlapping(changes))
-  if (overLimit.length === 0) return flapping
-  const fresh = fired.flatMap(({ alertId }) => (alertId === undefined ? [] : [alertId]))
-  const afterOf = ({ watchId, signal }: episodes.SignalKey) =>
-    keys.find((key) => key.watchId === watchId && key.signal === signal)?.after ?? new Date(0)
-  const wanted = overLimit.map((changes) => ({ ...changes, after: afterOf(changes) }))
-  const anchors = await episodes.findFlappingAnchors(tx, wanted, fresh)
-  for (const alert of fired) {
-    const isSame = ({ watchId, signal }: episodes.SignalKey) =>
-      watchId === alert.watchId && signal === alert.signal
-    const [count, anchor] = [overLimit.find(isSame), anchors.find(isSame)]
-    if (count === undefined || anchor === undefined) continue
-    const before = anchor.flapping
-    await episodes.saveFlapping(tx, anchor.id, {
-      changes: before === null ? count.changes : before.changes + 1,
-      since: before?.since ?? count.since,
-      recoveredAt: alert.isRecovery ? alert.firedAt : null,
-    })
-    flapping.set(alert, anchor)
-  }
-  return flapping
 }
 
 function episodeNotification(
   firing: NewAlert,
   { effects, open }: EpisodeChanges<RecordedFiring>,
-  { isFlappingSignal, now }: { readonly isFlappingSignal: boolean; readonly now: Date },
+  now: Date,
 ): Notification {
   const { episode, effectiveSeverity } = effects.get(firing) ?? {
     episode: [],
@@ -271,15 +177,16 @@ function episodeNotification(
     }),
     ...(episode[0] && { startedAt: startOfAlert(episode[0]) }),
     ...(firing.isRecovery && takenBy && { takenBy }),
-    isQuiet: notification.isQuiet || isEpisodeMuted || isFlappingSignal,
+    isQuiet: notification.isQuiet || isEpisodeMuted,
   }
 }
 
 function recoveryNotes(
   firing: NewAlert,
-  [first]: readonly OpenAlert[],
+  episode: readonly OpenAlert[],
   open: readonly OpenAlert[],
 ): readonly AlertNote[] {
+  const [first] = episode
   const secondsSince = (at: Date) => (firing.firedAt.getTime() - at.getTime()) / 1000
   const still = open.filter(
     ({ watchId, notifiedAt }) => watchId === firing.watchId && notifiedAt !== null,
@@ -288,6 +195,7 @@ function recoveryNotes(
   const others = [
     ...new Map(still.map((alert) => [`${alert.signal} ${episodeKeyOf(alert)}`, alert])).values(),
   ]
+  const until = episode.findLast(({ cooldownUntil }) => cooldownUntil !== null)?.cooldownUntil
   return [
     ...(first === undefined
       ? []
@@ -305,6 +213,7 @@ function recoveryNotes(
             })),
           } as const,
         ]),
+    ...(until && until > firing.firedAt ? cooldownNotes(until) : []),
   ]
 }
 
@@ -316,7 +225,8 @@ function toNotification(
   const { type, signal, group, event, severity, data, firedAt, position, isRecovery } = candidate
   const record = { alertId, type, signal, group, event, severity, data, firedAt, position }
   const { watch } = candidate
-  return { ...record, ...how, watch, isRecovery, isQuiet: isMuted(watch, now) }
+  const notes = cooldownNotes(candidate.cooldownUntil)
+  return { ...record, ...how, watch, isRecovery, notes, isQuiet: isMuted(watch, now) }
 }
 
 function isNewAlert(firing: RecordedFiring): firing is NewAlert {

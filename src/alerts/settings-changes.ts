@@ -58,7 +58,5 @@ async function replanReminders(
   settings: Settings,
 ): Promise<void> {
   const open = await episodes.listOpenAlerts(tx, [wallet])
-  // The next check of a flapping signal is planned by its changes.
-  const steady = open.filter(({ flappingAlertId }) => flappingAlertId === null)
-  await acting.setNextReminders(tx, planReminders(steady, settings, deps.clock.now()))
+  await acting.setNextReminders(tx, planReminders(open, settings, deps.clock.now()))
 }

@@ -40,11 +40,13 @@ export async function insertAlerts(
   const column = <T>(read: (alertCandidate: AlertCandidate) => T) => sql.param(candidates.map(read))
   const insert = sql`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, data,
-      position, fired_at, state, recovered_at, is_episode, escalate_at, notified_at, reminders_sent, created_at)
+      position, fired_at, state, recovered_at, is_episode, escalate_at, notified_at, reminders_sent, created_at,
+      cooldown_until)
     select r.wallet, r.watch_id, r.watch_label, r.type, r.signal, r.group, r.event, r.severity,
       r.data, r.position, r.fired_at, case when r.is_recovery then 'recovered' else 'firing' end,
       case when r.is_recovery then r.fired_at end, r.is_episode,
-      ${createdAt}::timestamptz + r.escalate_minutes * interval '1 minute', ${createdAt}, 0, ${createdAt}
+      ${createdAt}::timestamptz + r.escalate_minutes * interval '1 minute', ${createdAt}, 0, ${createdAt},
+      r.cooldown_until
     from rows from (unnest(
       ${column(({ watch }) => watch.wallet)}::text[],
       ${column(({ watch }) => watch.id)}::int[],
@@ -59,9 +61,10 @@ export async function insertAlerts(
       ${column(({ firedAt }) => firedAt)}::timestamptz[],
       ${column(({ isRecovery }) => isRecovery)}::bool[],
       ${column(({ isRecovery, event }) => !isRecovery && hasRecovery(event))}::bool[],
-      ${column(escalationMinutes)}::int[]
+      ${column(escalationMinutes)}::int[],
+      ${column(({ cooldownUntil }) => cooldownUntil ?? null)}::timestamptz[]
     ), ${ANY_LENGTH}) as r(wallet, watch_id, watch_label, type, signal, "group", event, severity,
-      data, position, fired_at, is_recovery, is_episode, escalate_minutes, nothing)
+      data, position, fired_at, is_recovery, is_episode, escalate_minutes, cooldown_until, nothing)
     -- What is known is left out before it takes a number: numbers end, and a history may be replayed often.
     left join lateral (
       select true as is_known from alerts a

@@ -12,7 +12,6 @@ import * as delivery from '#src/delivery/service.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { storedAddress } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { sendTimingOf, type TimingReader } from '#src/recipients/timing.ts'
@@ -48,13 +47,6 @@ type Deps = NotifyDeps & { readonly db: Db }
  * recipients whose mute or settings changed. A failure affects only its own recipient.
  */
 export async function sendSummaries(deps: Deps, signal: AbortSignal): Promise<void> {
-  await transact(deps.db, async (tx) => {
-    const now = deps.clock.now()
-    const wallets = await delivery.repairDeferredTimes(tx, now)
-    if (wallets.length > 0) {
-      await recipients.requestReschedule(tx, wallets.map(storedAddress), now)
-    }
-  })
   const options = { quarantine: deps.quarantine, kind: 'summary', idOf: (id: number) => id }
   const each = async (
     list: (after: number) => Promise<readonly number[]>,

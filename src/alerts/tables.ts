@@ -44,6 +44,9 @@ export const alertBudgets = pgTable(
   ],
 )
 
+/** Condition: an alert `d` is to be reminded of. It matches the index of these alone. */
+export const IS_REMINDED = sql.raw('d.remind_at is not null')
+
 /** Partitioned by the time of firing, see `retention.ts`. */
 export const alerts = pgTable(
   'alerts',
@@ -100,10 +103,8 @@ export const alerts = pgTable(
     escalatedAt: timestamp('escalated_at', { withTimezone: true }),
     /** Recipients that the escalation notified; null before it. */
     escalatedTo: integer('escalated_to').array(),
-    /** The alert whose message also shows this change, while the signal is flapping. */
-    flappingAlertId: integer('flapping_alert_id'),
-    /** State of the flapping signal since this message shows its changes. */
-    flapping: jsonb('flapping').$type<unknown>(),
+    /** End of the cooldown that the alert imposed, because its signal changes often. */
+    cooldownUntil: timestamp('cooldown_until', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   },
   (table) => [

@@ -10,7 +10,7 @@ import type { OpenAlert } from './episodes.ts'
 import { findCause, isCause } from './inhibition.ts'
 import { type Notification, notifyRecipients } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { recordedFromOpen } from './recorded-alert.ts'
+import { cooldownNotes, recordedFromOpen } from './recorded-alert.ts'
 import { isMuted, isSignalFiring, nextReminder } from './rules.ts'
 
 /** Maximum number of wallets processed in one pass. */
@@ -76,6 +76,7 @@ export async function uninhibitAlerts(
     effectiveSeverity: alert.severity,
     isRecovery: false,
     ...(alert.startedAt && { startedAt: alert.startedAt }),
+    notes: cooldownNotes(alert.cooldownUntil),
     isQuiet: alert.mutedAt !== null || isMuted(watch, now),
   }))
 }

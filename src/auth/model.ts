@@ -10,7 +10,7 @@
 import { z } from 'zod'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { Label, oneLine } from '#src/kernel/label.ts'
+import { Label, oneLine, textOf } from '#src/kernel/label.ts'
 import { NoNextCursor } from '#src/kernel/pagination.ts'
 import { Address, Id, Instant } from '#src/kernel/units.ts'
 
@@ -24,7 +24,7 @@ export const ACTIVE_TOKENS_MAX = 10
 export const LISTED_TOKENS_MAX = 50
 /** Shortest time between two writes of a token's last use. */
 export const LAST_USE_PRECISION_MS = 60 * 1000
-/** Maximum length of a message in UTF-16 units; messages of this service are far shorter. */
+/** Maximum number of characters of a message; messages of this service are far shorter. */
 const MESSAGE_LENGTH_MAX = 4096
 /** `0x` and two digits for each of at most 4096 bytes. */
 const SIGNATURE_LENGTH_MAX = 2 + 2 * 4096
@@ -76,11 +76,7 @@ export interface StoredChallenge {
 /** A signed challenge, sent in exchange for a token. */
 export const TokenRequest = z
   .strictObject({
-    message: z
-      .string()
-      .min(1)
-      .max(MESSAGE_LENGTH_MAX)
-      .describe('operations:field.challengeMessage'),
+    message: textOf(1, MESSAGE_LENGTH_MAX).describe('operations:field.challengeMessage'),
     signature: oneLine(SIGNATURE_LENGTH_MAX).describe('operations:field.signature'),
   })
   .meta({ id: 'TokenRequest' })

@@ -151,15 +151,3 @@ test('one that does not answer after a wrong answer is not asked with every read
   nowMs += SECOND
   expect(check.isDue()).toBe(true)
 })
-
-test('a clock that is set back neither keeps it away nor proves anything', async () => {
-  await hear(19)
-  nowMs -= 60 * MINUTE
-  expect(check.isDue()).toBe(true)
-  await hear(19)
-  nowMs += 45 * SECOND
-  await hear(19)
-  expect(check.isPutAway()).toBe(false)
-  await hear(14)
-  expect(check.isRight()).toBe(true)
-})

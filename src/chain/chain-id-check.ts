@@ -66,10 +66,8 @@ export function createChainIdCheck(
     const isRight = answer === BigInt(chainId)
     if (!isRight) otherChainId = answer.toString()
     askedAtMs = nowMs
-    // A clock that was set back says nothing about the time between the answers.
-    const isMore = answers?.isRight === isRight && nowMs >= answers.lastAtMs
     answers =
-      isMore && answers !== undefined
+      answers?.isRight === isRight
         ? { ...answers, lastAtMs: nowMs, count: answers.count + 1 }
         : { isRight, sinceMs: nowMs, lastAtMs: nowMs, count: 1 }
     const isProven = answers.count >= PROVING_ANSWERS && nowMs - answers.sinceMs >= PROVING_MS
@@ -90,7 +88,7 @@ export function createChainIdCheck(
       isPutAway = true
       const askedAgainAfterSeconds = PAUSE_MS.wrong.max / 1000
       log.error({ ...fields, askedAgainAfterSeconds }, 'rpc endpoint serves another chain')
-    } else if (Math.abs(nowMs - doubt.loggedAtMs) >= MINUTE_MS) {
+    } else if (nowMs - doubt.loggedAtMs >= MINUTE_MS) {
       log.warn(fields, 'rpc endpoint names another chain, and is not read while it does')
       doubt = { loggedAtMs: nowMs, isOpen: true }
     }

@@ -43,11 +43,7 @@ export function createEndpointHealth(
   const now = () => clock.now().getTime()
 
   return {
-    restMs: () => {
-      // A clock that was set back says nothing about the rest.
-      if (failing === undefined || now() < failing.lastAtMs) return 0
-      return Math.max(failing.lastAtMs + REST_MS - now(), 0)
-    },
+    restMs: () => (failing === undefined ? 0 : Math.max(failing.lastAtMs + REST_MS - now(), 0)),
     isWell: () => failing === undefined,
     recordAnswer() {
       if (failing === undefined || now() - failing.lastAtMs < REST_MS) return

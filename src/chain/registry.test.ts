@@ -51,13 +51,6 @@ test('the registry is read again when a contract may have moved, at most once a 
   expect(state.readings).toBe(3)
 })
 
-test('the registry can be read again after the clock was set back', () => {
-  const { state, contracts } = lookups()
-  expect(contracts.suspectMove()).toBe(true)
-  state.now -= 86_400_000
-  expect(contracts.suspectMove()).toBe(true)
-})
-
 test('a registry is missing once every endpoint has none, which is logged once, until one has it', async () => {
   const has = { first: false, second: false }
   const clientOf = (name: keyof typeof has) => {

@@ -179,8 +179,7 @@ export function createContractAddresses({
     isMissing: () => isMissing,
     suspectMove: () => {
       const nowMs = clock.now().getTime()
-      // A negative difference means that the clock was set back.
-      if (nowMs >= suspectedAtMs && nowMs - suspectedAtMs < SUSPECTED_GAP_MS) return false
+      if (nowMs - suspectedAtMs < SUSPECTED_GAP_MS) return false
       suspectedAtMs = nowMs
       readUntilMs = 0
       return true

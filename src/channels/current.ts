@@ -5,7 +5,7 @@ import { type Envelope, isOneAlert, type MessageState } from './envelope.ts'
 export function asCurrent(envelope: Envelope, state: MessageState): Envelope {
   const { kind, locale, message, answered } = envelope
   const isShown = isOneAlert(kind) && !message.isRecovery && !message.test
-  const now = isShown && state.flapping === undefined ? state.current?.(envelope) : undefined
+  const now = isShown ? state.current?.(envelope) : undefined
   if (now === undefined) return envelope
   const isReminder = kind === 'reminder'
   const title = isReminder

@@ -293,10 +293,6 @@ export interface MessageState {
   readonly escalated?: { readonly at: Date; readonly to: readonly string[] }
   /** Time at which the message was sent, or is shown again; times of other days have their date. */
   readonly shownAt?: Date
-  /**
-   * Set if the signal is flapping: then this message shows its changes, and no further messages are sent.
-   */
-  readonly flapping?: { readonly changes: number; readonly since: Date }
   /** Section of the help that is expanded below the message. */
   readonly help?: SignalHelpSection
   /** For groups: state of each alert in it, by id. */

@@ -121,8 +121,7 @@ function createRefusals(nowMs: () => number) {
   const byMailbox = new Map<string, Refusal>()
   /** Time of the last refusal since there are many. */
   let manyAtMs: number | undefined
-  // A time in the future is that of a clock that was set back.
-  const isRecent = (atMs: number) => Math.abs(nowMs() - atMs) <= REFUSAL_MS
+  const isRecent = (atMs: number) => nowMs() - atMs <= REFUSAL_MS
   return {
     add(of: Refusal['of'], { address, owner }: RefusedMailbox): void {
       // Anybody can ask for e-mails to a mailbox that never existed.

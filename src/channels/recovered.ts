@@ -14,7 +14,7 @@ import {
  */
 export function asRecovered(envelope: Envelope, state: MessageState): Envelope {
   const { message, kind } = envelope
-  const isItsOwn = isOneAlert(kind) && !message.isRecovery && state.flapping === undefined
+  const isItsOwn = isOneAlert(kind) && !message.isRecovery
   if (state.recoveredAt === undefined || !isItsOwn) return envelope
   const isFollowUp = kind === 'raised' || kind === 'reminder'
   const past = pastWords(

@@ -527,24 +527,6 @@ describe('other messages', () => {
     expect(buttons(received)).toEqual([['Alerts 1:alert.list:aad16:']])
   })
 
-  test.each(LOCALES)('a group that ended while flapping has no colon in a line in %s', (locale) => {
-    const at = new Date('2026-11-20T13:10:00Z')
-    const flapping = { changes: 4, since: new Date('2026-11-20T13:02:31Z') }
-    const title = 'FTSO commit missing in 8 consecutive rounds'
-    const items = new Map([4711, 4712].map((id) => [id, { recoveredAt: at, flapping }]))
-    const group = envelopeOf({
-      ...{ ...commit, kind: 'group', locale },
-      items: [itemOf(4711, { title }), itemOf(4712, { title }, 1)],
-    })
-    const lines = alertView(group, { items }).plain.split('\n')
-    const ended = lines.filter((line) => line.includes(title))
-    expect(ended).toHaveLength(2)
-    for (const line of ended) {
-      expect(line).toMatch(/^\u200f?🟢 /)
-      expect(line).not.toMatch(/[:：]/)
-    }
-  })
-
   test('a group shows which of its alerts are over, and when all are', () => {
     const over = (minute: number) => ({ recoveredAt: new Date(Date.UTC(2026, 10, 20, 13, minute)) })
     const some = new Map<number, MessageState>([[4712, over(10)]])

@@ -78,11 +78,11 @@ export function createSharedPace(db: Db, botId: number, limits: PaceLimits): Tel
 /** Deletes the paces of chats to which the bot could send again more than an hour ago. */
 export async function prunePaces({
   db,
-  deliveryClock,
+  clock,
 }: {
   readonly db: Db
-  readonly deliveryClock: Clock
+  readonly clock: Clock
 }): Promise<void> {
-  const before = new Date(deliveryClock.now().getTime() - HOUR_MS)
+  const before = new Date(clock.now().getTime() - HOUR_MS)
   await deleteInBatches((limit) => deletePaces(db, before, limit))
 }

@@ -4,19 +4,16 @@ import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Db } from './connection.ts'
 
-/** Interval between two reads of the database's time. */
-const SYNC_MS = 10_000
-/**
- * Minimum difference at which the clock is adjusted, so that times do not change with the duration of the
- * query.
- */
+/** Interval between two measurements. */
+const MEASURE_MS = 10_000
+/** Minimum difference at which the clock is set, so that it does not change with the duration of a query. */
 const STEP_MS = 1000
 
 /**
- * Milliseconds by which this host's clock is ahead of the database's, negative if it is behind. 0 if the
- * database's time lies between the host's times before and after the query.
+ * Milliseconds by which a clock is ahead of the database's, negative if it is behind. 0 if the database's time lies
+ * between the clock's times before and after the query, so that a slow query proves no difference.
  */
-export async function hostClockAheadMs({
+export async function msAheadOfDatabase({
   db,
   clock,
 }: {
@@ -30,52 +27,96 @@ export async function hostClockAheadMs({
   return Math.min(0, Math.max(before, after) - ms)
 }
 
-/** A clock that is synchronized with another clock from time to time. */
-export interface SyncedClock extends Clock {
+/** The clock of the service. */
+export interface ServiceClock extends Clock {
+  /** Milliseconds until it goes on; 0 while it goes. */
+  stillForMs(): number
   /**
-   * Synchronizes the clock, unless it was synchronized in the last ten seconds. Call it outside of
-   * transactions.
+   * Measures the difference to the database's clock, then again and again.
+   *
+   * @throws if the first measurement fails; after later failures the last difference counts
    */
-  sync(): Promise<void>
+  follow(): Promise<void>
+  /** Ends the measurements. */
+  stop(): void
 }
 
 /**
- * Creates the clock that all processes share: leases and times in common tables follow the database,
- * whatever the hosts' clocks show. Between two syncs it advances by the time elapsed in this process.
- * Before the first sync it shows the host's time.
+ * Creates the clock of this process. It follows the database's, so that all processes agree whatever their hosts'
+ * clocks show. Between two measurements it advances by the monotonic clock of the process.
+ *
+ * It never goes back: while the database's clock is behind what was shown, it stands still. So no code of a running
+ * process meets a time of its own that is still to come; what is stored is repaired at the next start
+ * (`repairTimes`). Before the first measurement it shows the host's time, and may then go back once. Long because the
+ * measurements share what was shown.
  */
-export function createDatabaseClock({
+export function createServiceClock({
   db,
-  clock,
+  hostClock,
   log,
+  measureMs = MEASURE_MS,
 }: {
   readonly db: Db
-  /** The host's clock. */
-  readonly clock: Clock
+  readonly hostClock: Clock
   readonly log: Logger
-}): SyncedClock {
-  let set: { readonly ms: number; readonly at: number } | undefined
-  let syncedAt = Number.NEGATIVE_INFINITY
-  const nowMs = () =>
-    set === undefined ? clock.now().getTime() : set.ms + performance.now() - set.at
-  return {
-    now: () => new Date(nowMs()),
-    async sync() {
-      if (performance.now() - syncedAt < SYNC_MS) return
-      syncedAt = performance.now()
-      try {
-        const startedAt = performance.now()
-        const ms = await readMs(db)
-        const at = (startedAt + performance.now()) / 2
-        const isOff = set === undefined || Math.abs(ms - (set.ms + at - set.at)) > STEP_MS
-        if (isOff) set = { ms, at }
-      } catch (error) {
-        log.warn(
-          { error: loggableError(error) },
-          'time of the database cannot be read; the last difference is used',
-        )
+  readonly measureMs?: number
+}): ServiceClock {
+  let offsetMs = hostClock.now().getTime() - performance.now()
+  let shownMs = Number.NEGATIVE_INFINITY
+  let isStill = false
+  let isFailing = false
+  let timer: NodeJS.Timeout | undefined
+  let isMeasuring = false
+
+  const measuredMs = () => offsetMs + performance.now()
+  const measured = { now: () => new Date(measuredMs()) }
+  const stillForMs = () => Math.max(0, shownMs - measuredMs())
+
+  async function measure(): Promise<void> {
+    const aheadMs = await msAheadOfDatabase({ db, clock: measured })
+    if (Math.abs(aheadMs) > STEP_MS) offsetMs -= aheadMs
+    const wasStill = isStill
+    isStill = stillForMs() > 0
+    if (isStill && !wasStill) {
+      const fields = { stillForMs: Math.round(stillForMs()) }
+      log.warn(fields, 'clock of the database was set back; the clock of the service stands still')
+    } else if (wasStill && !isStill) {
+      log.info({}, 'clock of the service goes on')
+    }
+  }
+
+  async function measureAgain(): Promise<void> {
+    if (isMeasuring) return
+    isMeasuring = true
+    try {
+      await measure()
+      if (isFailing) log.info({}, 'time of the database can be read again')
+      isFailing = false
+    } catch (error) {
+      if (!isFailing) {
+        const fields = { error: loggableError(error) }
+        log.warn(fields, 'time of the database cannot be read; the last difference counts')
       }
+      isFailing = true
+    } finally {
+      isMeasuring = false
+    }
+  }
+
+  return {
+    now() {
+      shownMs = Math.max(shownMs, measuredMs())
+      return new Date(shownMs)
     },
+    stillForMs,
+    async follow() {
+      // What was shown so far was the host's time.
+      offsetMs -= await msAheadOfDatabase({ db, clock: measured })
+      shownMs = Number.NEGATIVE_INFINITY
+      timer = setInterval(() => void measureAgain(), measureMs)
+      timer.unref()
+    },
+    stop: () => clearInterval(timer),
   }
 }
 

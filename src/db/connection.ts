@@ -260,7 +260,7 @@ async function tryOnce(sql: Sql): Promise<Error | undefined> {
   }
 }
 
-/** Name of the row of `lock_fences` that `writeToDatabase` writes. */
+/** Work of the lease that `writeToDatabase` writes. */
 const WRITE_CHECK = 'write check'
 
 /**
@@ -273,11 +273,11 @@ export async function writeToDatabase(sql: Sql): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set local work_mem = '64kB'`
     await tx`
-      insert into lock_fences (name, number)
-      select ${WRITE_CHECK}, count(*) from (
+      insert into leases (work, item, number)
+      select ${WRITE_CHECK}, '', count(*) from (
         select md5(n::text) as hash from generate_series(1, 3000) as n order by hash offset 0
       ) as sorted
-      on conflict (name) do update set number = lock_fences.number + 1`
+      on conflict (work, item) do update set number = leases.number + 1`
   })
 }
 

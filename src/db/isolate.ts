@@ -1,7 +1,7 @@
 import { AppError } from '#src/kernel/errors.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import { isSerializationFailure } from './connection.ts'
-import { FenceError } from './lock.ts'
+import { FenceError } from './leases.ts'
 import { isConnectionFailure } from './session.ts'
 
 interface IsolateOptions<Item> {

@@ -70,8 +70,13 @@ export async function putBackRows(
   { table, putBack }: LaterRows,
   present: Present,
 ): Promise<PutBack> {
+  return { table, rows: await countChanged(db, putBack(present)) }
+}
+
+/** Runs a statement that changes or deletes rows. @returns their number */
+export async function countChanged(db: Db, statement: SQL): Promise<number> {
   const [row] = await db.execute<{ count: number }>(
-    sql`with changed as (${putBack(present)} returning 1) select count(*)::int as count from changed`,
+    sql`with changed as (${statement} returning 1) select count(*)::int as count from changed`,
   )
-  return { table, rows: row?.count ?? 0 }
+  return row?.count ?? 0
 }

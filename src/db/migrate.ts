@@ -8,8 +8,8 @@ import { migrate as applyMigrations } from 'drizzle-orm/postgres-js/migrator'
 import type { Sql } from 'postgres'
 import { z } from 'zod'
 import { endsWithin } from '#src/kernel/ends-within.ts'
+import { lockKey } from './advisory-lock.ts'
 import { type Db, openDb } from './connection.ts'
-import { lockKey } from './lock.ts'
 import { postgresError } from './session.ts'
 
 /** Maximum wait of a statement for a table lock. All statements that are queued behind it wait as long. */

@@ -30,11 +30,6 @@ export interface Queue<Table extends PgTable> {
    * lease.
    */
   readonly leasedUntil?: ColumnKey<Table>
-  /**
-   * Maximum lease in `leasedUntil`, in milliseconds. A lease that ends later was written before the clock
-   * was set back, and counts as ended.
-   */
-  readonly leaseMsMax?: number
   /** Number of claims of a row, counted by `claimDueRows`. */
   readonly attempts?: ColumnKey<Table>
   /** Only rows for which this holds are in the queue. */
@@ -49,7 +44,7 @@ export interface Queue<Table extends PgTable> {
   }
 }
 
-/** Limits of one claim. Processes on several hosts need clocks that agree to well within a lease. */
+/** Limits of one claim. */
 export interface ClaimLimits {
   readonly now: Date
   readonly leaseMs: number
@@ -72,7 +67,7 @@ export async function claimDueRows<Table extends PgTable>(
   const isDue = and(
     queue.where,
     dueAt && lte(dueAt, now),
-    leasedUntil && isUnleased(queue, leasedUntil, now),
+    leasedUntil && isUnleased(leasedUntil, now),
     isFirstOfPartition(queue, now),
   )
   const attempts = queue.attempts && column(queue.attempts)
@@ -152,28 +147,11 @@ function isFirstOfPartition<Table extends PgTable>(queue: Queue<Table>, now: Dat
     select from ${queue.table} other
     where ${other(partition.key)} = ${column(partition.key)} and ${other(partition.doneAt)} is null
       and ${ids(other)} <> ${ids(column)}
-      and (${ids(other)} < ${ids(column)} or ${isLeased(queue, other(leaseOf(queue)), now)}))`
+      and (${ids(other)} < ${ids(column)} or ${other(leaseOf(queue))} > ${now}))`
 }
 
-function isUnleased<Table extends PgTable>(
-  queue: Queue<Table>,
-  leasedUntil: PgColumn,
-  now: Date,
-): SQL {
-  const latest = latestEnd(queue, now)
-  const isTooLate = latest && sql` or ${leasedUntil} > ${latest}`
-  return sql`(${leasedUntil} is null or ${lte(leasedUntil, now)}${isTooLate ?? sql``})`
-}
-
-function isLeased<Table extends PgTable>(queue: Queue<Table>, leasedUntil: SQL, now: Date): SQL {
-  const latest = latestEnd(queue, now)
-  const isPossible = latest && sql` and ${leasedUntil} <= ${latest}`
-  return sql`(${leasedUntil} > ${now}${isPossible ?? sql``})`
-}
-
-/** The latest end that a valid lease can have now. */
-function latestEnd<Table extends PgTable>({ leaseMsMax }: Queue<Table>, now: Date) {
-  return leaseMsMax === undefined ? undefined : new Date(now.getTime() + leaseMsMax)
+function isUnleased(leasedUntil: PgColumn, now: Date): SQL {
+  return sql`(${leasedUntil} is null or ${lte(leasedUntil, now)})`
 }
 
 function leaseOf<Table extends PgTable>({ leasedUntil, dueAt }: Queue<Table>): ColumnKey<Table> {

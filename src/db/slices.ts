@@ -1,41 +1,31 @@
 /**
- * Work that is cut into slices, which processes share. Each process is a member while it renews its
- * membership, takes its share of the slices, releases surplus slices when another process joins, and takes
- * over slices of a process that has died. A write for a slice is refused once another process has taken
- * that slice.
- *
- * Memberships end by the clock of the database, not with a session as the locks of `lock.ts` do: a frozen
- * process or a broken network ends a session only after ten seconds, and a process would need one session
- * lock per slice. The slices of a killed and of a frozen process are taken over after the same time.
+ * Work that is cut into slices, which processes share. Each member of the work takes its share of the slices, gives
+ * surplus slices up when another process joins, and takes over those of a process that has died. Each slice is a lease,
+ * so a write for it is refused once another process has taken it (`leases.ts`).
  */
-import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import type { Sql } from 'postgres'
-import { endsWithin } from '#src/kernel/ends-within.ts'
 import { type Db, transact } from './connection.ts'
-import { type Fence, FenceError } from './lock.ts'
-import { connectionLostError, openSession, runAtClose } from './session.ts'
+import {
+  type Fence,
+  FenceError,
+  IS_LIVE,
+  IS_OWNER_LIVE,
+  type Leases,
+  MEMBERSHIP_MS,
+  transactHolding,
+} from './leases.ts'
 import { planShare, type SliceLease } from './slice-shares.ts'
 
 /** Number of slices, which is also the maximum number of processes that can share the work. */
 export const SLICES = 32
 /** Channel that is notified when slices become free. */
 export const SLICES_CHANNEL = 'slices'
-/** Pause between two calls of `share`, and of `renew`. */
+/** Pause between two calls of `share`. */
 export const SHARE_INTERVAL_MS = 500
-/** A member that has not renewed for this long counts as dead; three renewals may fail. */
-const MEMBERSHIP_MS = 2500
 /** `share` renews a membership that ends earlier than this, in milliseconds from now. */
 const ENDS_SOON_MS = MEMBERSHIP_MS / 2
-/** Longest wait for a renewal, after which the next one opens another connection. */
-const ANSWER_MS = 5000
-/** A process that has not called `share` for this long does not renew its membership. */
+/** A process that has not called `share` for this long does not renew its membership: it cannot work for its slices. */
 const STALLED_MS = 30_000
-/** Members that died this long ago are deleted. */
-const FORGET_MS = 60_000
-const FORGOTTEN_MAX = 10
-/** Time after which the server ends a transaction whose process is frozen, so that its slice can be taken. */
-const IDLE_MS_MAX = 10_000
 
 /**
  * Slices that a process holds. Another process may have taken any of them meanwhile; only a transaction under the
@@ -59,11 +49,6 @@ export interface Slices extends HeldSlices {
    */
   hold(): HeldSlices
   /**
-   * Renews the membership, on a separate connection. Without effect before the first `share`, and when the
-   * last `share` is long ago: a process whose `share` does not finish cannot work for its slices either.
-   */
-  renew(): Promise<void>
-  /**
    * Takes and gives up slices, so that this process has its share. Renews the membership if it ends soon.
    * @returns whether slices were taken
    */
@@ -79,7 +64,6 @@ export function everySlice(): Slices {
   return {
     ...every,
     hold: () => every,
-    renew: async () => undefined,
     share: async () => false,
     leave: async () => undefined,
   }
@@ -94,48 +78,44 @@ export function everySlice(): Slices {
  */
 export function createSlices({
   db,
-  sql: base,
+  leases,
   name,
   wakes,
 }: {
   readonly db: Db
-  /** Opens the connection that renews the membership. */
-  readonly sql: Sql
+  readonly leases: Leases
   readonly name: string
   readonly wakes: readonly string[]
 }): Slices {
-  const me = randomUUID()
+  const me = leases.owner
   /** Held slices with their fencing numbers. */
   let held = new Map<number, number>()
-  const renewals = createRenewals(base, name, me)
   /** End of the last `share`, by `performance.now()`; undefined before the first. */
   let sharedAtMs: number | undefined
 
+  const isActive = () => sharedAtMs !== undefined && performance.now() - sharedAtMs <= STALLED_MS
+
   async function take(free: readonly number[], count: number): Promise<void> {
     if (count === 0 || free.length === 0) return
-    const taken = await db.execute<{ slice: number; number: string }>(sql`
+    const taken = await db.execute<{ item: string; number: string }>(sql`
       with free as (
-        select slice from slice_leases l
-        where name = ${name} and slice = any(${sql.param([...free])}::smallint[]) and (
-          owner is null or not exists (
-            select from slice_members m
-            where m.name = l.name and m.member = l.owner and ${isLive}
-          )
-        )
-        order by slice limit ${count} for update skip locked
+        select l.item from leases l
+        where l.work = ${name} and l.item = any(${sql.param(free.map(String))}::text[])
+          and (l.owner is null or not ${sql.raw(IS_OWNER_LIVE)})
+        order by l.item limit ${count} for update skip locked
       )
-      update slice_leases l set owner = ${me}, number = l.number + 1
-      from free where l.name = ${name} and l.slice = free.slice
-      returning l.slice, l.number`)
-    for (const { slice, number } of taken) held.set(slice, Number(number))
+      update leases l set owner = ${me}, number = l.number + 1
+      from free where l.work = ${name} and l.item = free.item
+      returning l.item, l.number`)
+    for (const { item, number } of taken) held.set(Number(item), Number(number))
   }
 
   async function giveUp(slices: readonly number[]): Promise<void> {
     if (slices.length === 0) return
     for (const slice of slices) held.delete(slice)
     await db.execute(sql`
-      update slice_leases set owner = null
-      where name = ${name} and slice = any(${sql.param([...slices])}::smallint[]) and owner = ${me}`)
+      update leases set owner = null
+      where work = ${name} and item = any(${sql.param(slices.map(String))}::text[]) and owner = ${me}`)
     await notify(db, [SLICES_CHANNEL])
   }
 
@@ -144,7 +124,7 @@ export function createSlices({
     const shares = await readShares(db, name)
     const endsInMs = shares.members.get(me)
     if (endsInMs !== undefined && endsInMs > ENDS_SOON_MS) return shares
-    await renewals.renew()
+    await leases.renew()
     return await readShares(db, name)
   }
 
@@ -155,13 +135,16 @@ export function createSlices({
       held: () => [...numbers.keys()].filter(isHeld).sort((a, b) => a - b),
       isHeld,
       fenceOf: (slices) => ({
-        transact: (of, work) =>
-          transact(of, async (tx) => {
-            const lost = await listLost(tx, name, numbers, slices)
-            for (const slice of lost) numbers.delete(slice)
-            if (lost.length > 0) throw new FenceError(`slices of "${name}" were lost: ${lost}`)
-            return await work(tx)
-          }),
+        transact: async (of, work) => {
+          const asked = new Map(slices.map((slice) => [String(slice), numbers.get(slice)]))
+          try {
+            return await transactHolding(of, { work: name, numbers: asked }, work)
+          } catch (error) {
+            if (error instanceof FenceError)
+              for (const item of error.items) numbers.delete(Number(item))
+            throw error
+          }
+        },
       }),
     }
   }
@@ -171,18 +154,15 @@ export function createSlices({
     isHeld: (slice) => held.has(slice),
     fenceOf: (slices) => hold().fenceOf(slices),
     hold,
-    async renew() {
-      if (sharedAtMs === undefined || performance.now() - sharedAtMs > STALLED_MS) return
-      await renewals.renew()
-    },
     async share() {
       sharedAtMs ??= performance.now()
-      const { members, leases } = await readAsMember()
+      leases.join(name, isActive)
+      const { members, shares } = await readAsMember()
       const before = held
       held = new Map(
-        leases.flatMap(({ owner, slice, number }) => (owner === me ? [[slice, number]] : [])),
+        shares.flatMap(({ owner, slice, number }) => (owner === me ? [[slice, number]] : [])),
       )
-      const move = planShare(me, new Set(members.keys()), leases)
+      const move = planShare(me, new Set(members.keys()), shares)
       await giveUp(move.giveUp)
       await take(move.free, move.take)
       const hasTaken = [...held].some(([slice, number]) => before.get(slice) !== number)
@@ -194,133 +174,46 @@ export function createSlices({
       held = new Map()
       if (sharedAtMs === undefined) return
       sharedAtMs = undefined
-      await renewals.close()
-      await db.execute(sql`delete from slice_members where name = ${name} and member = ${me}`)
-      await db.execute(sql`
-        update slice_leases set owner = null where name = ${name} and owner = ${me}`)
+      await leases.leave(name)
       await notify(db, [SLICES_CHANNEL])
     },
   }
 }
-
-/**
- * Condition: a membership is valid. A membership that ends later than a new one would was written before
- * the clock was set back.
- */
-const isLive = sql`expires_at > clock_timestamp()
-  and expires_at < clock_timestamp() + ${2 * MEMBERSHIP_MS} * interval '1 millisecond'`
 
 async function notify(db: Db, channels: readonly string[]): Promise<void> {
   await db.execute(sql`
     select pg_notify(channel, '') from unnest(${sql.param([...channels])}::text[]) as channels(channel)`)
 }
 
-/** Renews a membership on a separate connection, so that it waits for no other statement. */
-function createRenewals(base: Sql, name: string, me: string) {
-  let session: Sql | undefined
-  let cancelCloseWithBase: (() => void) | undefined
-
-  async function close(): Promise<void> {
-    const closing = session
-    session = undefined
-    cancelCloseWithBase?.()
-    await closing?.end({ timeout: 0 })
-  }
-
-  function open(): Sql {
-    const opened = openSession(base, {
-      onclose: () => {
-        if (session === opened) void close()
-      },
-    })
-    cancelCloseWithBase = runAtClose(base, close)
-    return opened
-  }
-
-  return {
-    async renew(): Promise<void> {
-      session ??= open()
-      const hasAnswered = await endsWithin(renewOn(session, name, me), ANSWER_MS)
-      if (hasAnswered) return
-      await close()
-      throw connectionLostError()
-    },
-    close,
-  }
-}
-
-/** Renews a membership, and deletes those that ended long ago. */
-async function renewOn(session: Sql, name: string, me: string): Promise<void> {
-  await session`
-    with gone as (
-      delete from slice_members where (name, member) in (
-        select name, member from slice_members
-        where name = ${name} and member <> ${me}
-          and expires_at < clock_timestamp() - ${FORGET_MS}::int * interval '1 millisecond'
-        limit ${FORGOTTEN_MAX} for update skip locked
-      )
-    )
-    insert into slice_members (name, member, expires_at)
-    values (${name}, ${me}, clock_timestamp() + ${MEMBERSHIP_MS}::int * interval '1 millisecond')
-    on conflict (name, member) do update set expires_at = excluded.expires_at`
-}
-
 interface Shares {
   /** Milliseconds until the membership of each live member ends. */
   readonly members: ReadonlyMap<string, number>
-  readonly leases: readonly SliceLease[]
+  readonly shares: readonly SliceLease[]
 }
 
 /** Live members, and every slice with its owner. The first process makes the slices. */
 async function readShares(db: Db, name: string): Promise<Shares> {
   const [members, rows] = await Promise.all([
-    db.execute<{ member: string; endsInMs: number }>(sql`
-      select member,
+    db.execute<{ process: string; endsInMs: number }>(sql`
+      select process,
         (extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "endsInMs"
-      from slice_members where name = ${name} and ${isLive}`),
+      from members m where work = ${name} and ${sql.raw(IS_LIVE)}`),
     db.execute<{ slice: number; owner: string | null; number: string }>(sql`
-      select slice, owner, number from slice_leases where name = ${name} order by slice`),
+      select item::integer as slice, owner, number from leases where work = ${name} order by 1`),
   ])
   if (rows.length < SLICES) {
     await db.execute(sql`
-      insert into slice_leases (name, slice, number)
+      insert into leases (work, item, number)
       select ${name}, slice, 0 from generate_series(0, ${SLICES - 1}) as slices(slice)
       on conflict do nothing`)
     return await readShares(db, name)
   }
-  const live = new Map(members.map(({ member, endsInMs }) => [member, endsInMs]))
-  const leases = rows.map(({ slice, owner, number }) => ({
+  const live = new Map(members.map(({ process, endsInMs }) => [process, endsInMs]))
+  const shares = rows.map(({ slice, owner, number }) => ({
     slice,
     owner,
     number: Number(number),
     isOwnerLive: owner !== null && live.has(owner),
   }))
-  return { members: live, leases }
-}
-
-/**
- * Lists the given slices that have another owner now. The other slices are locked against a new owner until
- * the transaction ends; renewals and releases do not wait for the transaction. The server ends the
- * transaction of a process that freezes meanwhile.
- */
-async function listLost(
-  tx: Db,
-  name: string,
-  held: ReadonlyMap<number, number>,
-  slices: readonly number[],
-): Promise<readonly number[]> {
-  const known = slices.flatMap((slice) => {
-    const number = held.get(slice)
-    return number === undefined ? [] : [{ slice, number }]
-  })
-  const still = await tx.execute<{ slice: number }>(sql`
-    select l.slice,
-      set_config('idle_in_transaction_session_timeout', ${String(IDLE_MS_MAX)}::text, true)
-    from slice_leases l
-      join jsonb_to_recordset(${JSON.stringify(known)}::jsonb) as h(slice smallint, number bigint)
-        on l.slice = h.slice and l.number = h.number
-    where l.name = ${name}
-    for key share of l`)
-  const locked = new Set(still.map(({ slice }) => slice))
-  return slices.filter((slice) => !locked.has(slice))
+  return { members: live, shares }
 }

@@ -1,34 +1,29 @@
-import { bigint, pgTable, primaryKey, smallint, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { bigint, pgTable, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 
-/** The newest fencing number of each named lock. It only grows, across all holders. */
-export const lockFences = pgTable('lock_fences', {
-  name: text('name').primaryKey(),
-  number: bigint('number', { mode: 'number' }).notNull(),
-})
-
-/** Processes that share slices, until they stop renewing their membership. */
-export const sliceMembers = pgTable(
-  'slice_members',
+/** Processes that take part in a work, until they stop renewing their membership. */
+export const members = pgTable(
+  'members',
   {
-    /** Name of the work that is shared. */
-    name: text('name').notNull(),
-    member: uuid('member').notNull(),
+    /** `jobs`, or the name of a work that is shared in slices. */
+    work: text('work').notNull(),
+    process: uuid('process').notNull(),
     /** End of the membership, by the clock of the database. */
     expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
   },
-  (table) => [primaryKey({ columns: [table.name, table.member] })],
+  (table) => [primaryKey({ columns: [table.work, table.process] })],
 )
 
-/** Owner of each slice of shared work. */
-export const sliceLeases = pgTable(
-  'slice_leases',
+/** Which process does which part of a work. */
+export const leases = pgTable(
+  'leases',
   {
-    name: text('name').notNull(),
-    slice: smallint('slice').notNull(),
-    /** Owner of the slice. The slice is free if this is null, or the owner is no longer a member. */
+    work: text('work').notNull(),
+    /** Name of a job, or number of a slice. */
+    item: text('item').notNull(),
+    /** The lease is free if this is null, or the owner is no longer a member. */
     owner: uuid('owner'),
     /** Fencing number: grows with every new owner. */
     number: bigint('number', { mode: 'number' }).notNull(),
   },
-  (table) => [primaryKey({ columns: [table.name, table.slice] })],
+  (table) => [primaryKey({ columns: [table.work, table.item] })],
 )

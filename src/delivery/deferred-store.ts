@@ -1,7 +1,6 @@
-/** Deferred deliveries: their states by alert, their times, and deferred notices. */
+/** Deferred deliveries: their states by alert, and deferred notices. */
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import { AHEAD_SECONDS } from './model.ts'
 
 /** Delivery state of an alert for one recipient. */
 export interface DeferredDeliveries extends Record<string, unknown> {
@@ -44,20 +43,6 @@ export interface DeferredDelivery extends Record<string, unknown> {
   readonly alertId: number | null
   readonly firedAt: Date
   readonly envelope: unknown
-}
-
-/**
- * Moves the times of deliveries that were deferred before the clock was set back, so that they are due now.
- *
- * @returns wallets whose deferred deliveries must be rescheduled
- */
-export async function repairDeferredTimes(db: Db, now: Date): Promise<readonly string[]> {
-  const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
-  const rows = await db.execute<{ wallet: string }>(sql`
-    update deliveries d set created_at = ${now}
-    where d.created_at > ${ahead} and d.deferred_until is not null
-    returning d.wallet`)
-  return [...new Set(rows.map(({ wallet }) => wallet))]
 }
 
 /** Notices deferred for a recipient up to an instant, oldest first. */

@@ -1,6 +1,5 @@
 import { loggableError } from '#src/kernel/loggable-error.ts'
-import { repairDueTimes, repairRetryTimes } from './due-store.ts'
-import { createSendingState, type SendingState } from './sending-state.ts'
+import { createSendingState } from './sending-state.ts'
 import { createWorker, type Worker, type WorkerDeps } from './worker.ts'
 
 /** Wait after a failed claim, multiplied by the number of failed claims in a row. */
@@ -31,8 +30,6 @@ export async function deliverDue(
   )
   if (channels.length === 0) return
   const sending = deps.sending ?? createSendingState(deps.channels)
-  await readClock(deps, sending)
-  await repairDueTimes(deps.db, deps.clock.now())
   const workers = channels.map((channel) =>
     createWorker(deps, channel, sending.of(channel.key), stop),
   )
@@ -70,7 +67,6 @@ export async function deliverDue(
       const startedAt = performance.now()
       let hasFound = false
       try {
-        await readClock(deps, sending)
         hasFound = await worker.claim()
         failed = 0
       } catch (error) {
@@ -98,24 +94,4 @@ export async function deliverDue(
     await Promise.all(workers.map((worker) => worker.finish()))
   }
   if (failures.length > 0 && !stop.aborted) throw failures.at(-1)
-}
-
-/** Minimum interval between two readings of the clock. */
-const CLOCK_READ_MS = 10_000
-/** A clock that is more than this behind was set back. */
-const CLOCK_SET_BACK_MS = 120_000
-
-/**
- * Reads the clock. At the start, and if the clock was set back, makes deliveries due that would otherwise
- * wait until the clock reaches its earlier time again.
- */
-async function readClock({ db, clock }: WorkerDeps, sending: SendingState): Promise<void> {
-  const before = sending.time
-  const ms = performance.now()
-  if (before !== undefined && ms - before.ms < CLOCK_READ_MS) return
-  await clock.sync?.()
-  const now = clock.now()
-  const lostMs = before === undefined ? 0 : ms - before.ms - (now.getTime() - before.now.getTime())
-  if (before === undefined || lostMs > CLOCK_SET_BACK_MS) await repairRetryTimes(db, now)
-  sending.time = { now, ms }
 }

@@ -1,13 +1,9 @@
-/** Lists due deliveries, and repairs the times at which they are due. */
+/** Lists due deliveries. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import type { FullDestinations } from './concurrency-limiter.ts'
-import * as messages from './message-store.ts'
-import { AHEAD_SECONDS, LEASE_SECONDS } from './model.ts'
-import { RETRY_SECONDS } from './rules.ts'
-import { IS_RETRY, IS_UNFINISHED } from './tables.ts'
 
 /** Maximum number of due rows of one urgency that one claim reads. */
 export const OLDEST_READ_MAX = 256
@@ -21,8 +17,6 @@ const NEWEST_READ_MAX = 64
 export const LONG_QUEUE_MIN = 10_000
 /** Seconds after which the oldest due rows of a long queue are moved into the backlogs of their recipients. */
 const LATE_SECONDS = 30
-/** A lease that ends later than this, in seconds from now, was written before the clock was set back. */
-const LEASE_SECONDS_MAX = LEASE_SECONDS + 120
 
 /** A due delivery, with the columns that the selection needs. */
 export interface DueDelivery extends Record<string, unknown> {
@@ -40,10 +34,9 @@ const DUE_DELIVERY_COLUMNS =
   sql.raw(`d.id, d.recipient_id as "recipientId", d.partition_key as "partitionKey", d.order_key as "orderKey",
   d.urgency, d.fired_at as "firedAt", d.position::float8 as position, d.backlog`)
 
-/** Whether no worker has a lease. A lease longer than possible is ignored. */
+/** Whether no worker has a lease. */
 export function isUnleased(now: Date): SQL {
-  const latest = new Date(now.getTime() + LEASE_SECONDS_MAX * 1000)
-  return sql`(d.leased_until is null or d.leased_until <= ${now} or d.leased_until > ${latest})`
+  return sql`(d.leased_until is null or d.leased_until <= ${now})`
 }
 
 /** Whether a row can be claimed now. */
@@ -241,38 +234,4 @@ export async function listStuckInLongQueues(
   const urgencies = SEVERITIES.map((_severity, urgency) => ofUrgency(urgency))
   const rows = await db.execute<{ id: string }>(sql`${sql.join(urgencies, sql` union all `)}`)
   return rows.map(({ id }) => id)
-}
-
-/**
- * Makes deliveries due that were written before the clock was set back, and would otherwise wait until the
- * clock reaches that time.
- */
-export async function repairDueTimes(db: Db, now: Date): Promise<void> {
-  const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
-  await db.execute(sql`
-    update deliveries d set next_attempt_at = ${now}
-    where d.id = any(array(
-      select d.id from deliveries d
-      where d.created_at > ${ahead} and ${IS_UNFINISHED} and d.next_attempt_at > ${ahead}
-      limit 1000
-      for update skip locked))`)
-}
-
-/** Longest step of the retries, in seconds. */
-const RETRY_SECONDS_MAX = Math.max(...RETRY_SECONDS) * 1.5
-
-/**
- * Like `repairDueTimes`, for retries that are further away than the longest step, and for messages to be changed.
- */
-export async function repairRetryTimes(db: Db, now: Date): Promise<void> {
-  const ahead = new Date(now.getTime() + RETRY_SECONDS_MAX * 1000)
-  const sentMax = new Date(now.getTime() + AHEAD_SECONDS * 1000)
-  await messages.repairMessageTimes(db, now, { sentMax, waitMax: ahead })
-  await db.execute(sql`
-    update deliveries d set next_attempt_at = ${now}
-    where d.id = any(array(
-      select d.id from deliveries d
-      where ${IS_RETRY} and d.next_attempt_at > ${ahead}
-      limit 10000
-      for update skip locked))`)
 }

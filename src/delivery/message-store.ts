@@ -283,28 +283,9 @@ export async function saveOpenHelp(
     )
 }
 
-/**
- * After the clock was set back: treats messages with a later time as sent now, and outdated messages as due
- * now.
- *
- * @param to `sentMax`: latest possible time of a send; `waitMax`: latest possible time of a postponed
- * change
- */
-export async function repairMessageTimes(
-  db: Db,
-  now: Date,
-  to: { readonly sentMax: Date; readonly waitMax: Date },
-): Promise<void> {
-  const repaired = sql`sent_at = least(m.sent_at, ${now}), leased_until = null,
-    revise_at = case when m.revise_at > ${now} then ${now}::timestamptz else m.revise_at end`
-  const { sentMax, waitMax } = to
-  // An id starts with a time, so the ids determine which partitions are read.
-  await db.execute(sql`
-    update sent_messages m set ${repaired}
-    where m.id >= ${lowestDeliveryId(sentMax)}::uuid and m.sent_at > ${sentMax}`)
-  await db.execute(sql`
-    update sent_messages m set ${repaired}
-    where m.revise_at is not null and m.revise_at > ${waitMax}`)
+/** Condition: a message `d` was written after an instant. Its id begins with a time, so few partitions are read. */
+export function isWrittenAfter(at: Date): SQL {
+  return sql`d.id >= ${lowestDeliveryId(at)}::uuid`
 }
 
 /** Marks messages as outdated, due immediately. */

@@ -29,8 +29,6 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 /** Seconds that a worker has for one attempt before another worker may take over. */
 export const LEASE_SECONDS = 60
-/** A time further in the future than this, in seconds, was written before the clock was set back. */
-export const AHEAD_SECONDS = 120
 
 /**
  * Days for which unsent deliveries of a destination that is off are retained, and the maximum number of

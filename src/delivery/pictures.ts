@@ -71,8 +71,6 @@ interface Deps {
   readonly chain: FspChain
   readonly facts: WatchTypeFacts
   readonly clock: Clock
-  /** Clock of the deliveries. */
-  readonly deliveryClock: Clock
   readonly confirmations: number
   readonly log: Logger
   readonly box: SecretBox
@@ -141,7 +139,7 @@ async function recipientOfPicture(
   deps: Deps,
   { recipientId, alertId, plannedAt }: OutagePictureRow,
 ): Promise<DecryptedDestination | undefined> {
-  const now = deps.deliveryClock.now()
+  const now = deps.clock.now()
   if (now.getTime() - plannedAt.getTime() > PICTURE_LATE_MS) return undefined
   const opened = (await decryptDestinations(deps, [recipientId])).get(recipientId)
   if (opened?.status !== 'active') return undefined

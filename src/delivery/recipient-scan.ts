@@ -22,16 +22,16 @@ export interface ScanProgress {
  * Runs the next step of a scan, if it is time. After a step that reached the last recipient, the next step
  * starts from the beginning.
  *
- * @param options `none`: the result if it is not time yet
+ * @param none the result if it is not time yet
  * @throws errors of the step; the next step runs after a second
  */
 export async function runScanStep<T extends { readonly last: number | undefined }, None>(
   scan: RecipientScan,
-  { now, none }: { readonly now: Date; readonly none: None },
+  none: None,
   readStep: (of: { readonly after: number; readonly recipientsMax: number }) => Promise<T>,
 ): Promise<None | (T & ScanProgress)> {
   const startedAt = performance.now()
-  if (!isTime(scan, now) || startedAt < scan.nextAt) return none
+  if (startedAt < Math.max(scan.nextAt, scan.quietUntil)) return none
   scan.nextAt = startedAt + FAILED_MS
   const step = await readStep({ after: scan.after, recipientsMax: scan.recipientsMax })
   const endedAt = performance.now()
@@ -49,13 +49,13 @@ export async function runScanStep<T extends { readonly last: number | undefined 
 export function recordScanStep(
   scan: RecipientScan,
   { ran, isEnd }: ScanProgress,
-  { found, now }: { readonly found: boolean; readonly now: Date },
+  found: boolean,
 ): void {
   if (found) {
     scan.quiet = false
     scan.foundSome = true
     scan.recipientsMax = SCAN_STEP_RECIPIENTS.first
-    scan.lastQuietStepAt = undefined
+    scan.quietUntil = 0
   }
   if (!ran) return
   if (isEnd) {
@@ -64,15 +64,5 @@ export function recordScanStep(
   }
   if (found) return
   scan.recipientsMax = Math.min(2 * scan.recipientsMax, SCAN_STEP_RECIPIENTS.max)
-  scan.lastQuietStepAt = scan.quiet ? { now, ms: performance.now() } : undefined
-}
-
-/**
- * Whether a step may run, by the service's clock or the process's monotonic clock. Two clocks are compared,
- * because the first may have been set back.
- */
-function isTime({ lastQuietStepAt }: RecipientScan, now: Date): boolean {
-  if (lastQuietStepAt === undefined) return true
-  const sinceMs = Math.abs(now.getTime() - lastQuietStepAt.now.getTime())
-  return Math.max(sinceMs, performance.now() - lastQuietStepAt.ms) >= QUIET_MS
+  scan.quietUntil = scan.quiet ? performance.now() + QUIET_MS : 0
 }

@@ -6,8 +6,6 @@ import type { QueueCursor } from './due-store.ts'
 import type { SendTaskResult } from './send-task.ts'
 
 export interface SendingState {
-  /** Last reading of the clock, with the time of a monotonic clock. */
-  time: { readonly now: Date; readonly ms: number } | undefined
   of(channel: ChannelKey): ChannelSendingState
   /** Wakes the worker of a channel, even while it sends. Wakes all workers if the channel is unknown. */
   wake(channel: string): void
@@ -53,8 +51,8 @@ export interface RecipientScan {
   after: number
   /** Recipients per step. */
   recipientsMax: number
-  /** Time of the last step, while `quiet`; the next step is at least `QUIET_MS` later. */
-  lastQuietStepAt: { readonly now: Date; readonly ms: number } | undefined
+  /** While `quiet`, the earliest time of the next step, on a monotonic clock: `QUIET_MS` after the last one. */
+  quietUntil: number
   /** Earliest time of the next step, on a monotonic clock. */
   nextAt: number
   /** Whether the current pass has found something. */
@@ -115,7 +113,6 @@ export function createSendingState(channels: Channels): SendingState {
     }),
   )
   return {
-    time: undefined,
     of: (channel) => {
       const sending = all.get(channel)
       if (sending === undefined) throw new Error(`there is no channel ${channel}`)
@@ -137,7 +134,7 @@ function newRecipientScan(): RecipientScan {
   return {
     after: 0,
     recipientsMax: SCAN_STEP_RECIPIENTS.first,
-    lastQuietStepAt: undefined,
+    quietUntil: 0,
     nextAt: Number.NEGATIVE_INFINITY,
     foundSome: false,
     quiet: false,

@@ -4,6 +4,7 @@ import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import { decryptDestinations } from '#src/recipients/destinations.ts'
 import { readCurrentContent as readSent } from './chat-claims.ts'
 import type { StateReader } from './chat-situation.ts'
@@ -20,7 +21,6 @@ export type { DeferredDelivery } from './deferred-store.ts'
 export {
   listDeferredNotices,
   markDeferredFailed,
-  repairDeferredTimes,
 } from './deferred-store.ts'
 export { deliverDue } from './deliver-due.ts'
 export { newDeliveryId } from './delivery-id.ts'
@@ -232,18 +232,24 @@ export function cancelDeferred(tx: Db, recipientId: number): Promise<void> {
 }
 
 /**
- * Deliveries that a recipient of the wallet missed while it was off, newest first: at most 100 of 7 days.
+ * Deliveries that a recipient of the wallet missed while it was off, newest first: at most 100 of 7 days. One whose
+ * content cannot be read is put into quarantine and left out.
  */
 export async function listRetained(
-  deps: { readonly db: Db; readonly clock: Clock },
+  deps: { readonly db: Db; readonly clock: Clock; readonly quarantine: Quarantine },
   caller: Caller,
   recipientId: number,
 ): Promise<readonly RetainedDelivery[]> {
   const rows = await retained.listRetained(deps.db, caller.wallet, recipientId, deps.clock.now())
-  return rows.map(({ id, alertId, envelope, retainedUntil }) => {
-    const { message, answers = null } = Envelope.parse(envelope)
+  return rows.flatMap(({ id, alertId, envelope, retainedUntil }) => {
+    const read = Envelope.safeParse(envelope)
+    if (!read.success) {
+      deps.quarantine.add('delivery', id, read.error, { alertId })
+      return []
+    }
+    const { message, answers = null } = read.data
     const recoveryOf = message.isRecovery ? answers : null
-    return { deliveryId: id, alertId, recoveryOf, message, retainedUntil }
+    return [{ deliveryId: id, alertId, recoveryOf, message, retainedUntil }]
   })
 }
 

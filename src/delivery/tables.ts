@@ -32,6 +32,12 @@ export const IS_RETRY = sql.raw(`d.status || '' = 'retrying' and d.planned_at is
 /** Like `IS_RETRY`, for a delivery that is found by its id: it matches no index. */
 export const IS_STILL_RETRY = sql.raw(`'' || d.status = 'retrying' and d.planned_at is null`)
 
+/** Condition: a delivery `d` is unfinished. It matches the indexes of these alone. */
+export const IS_IN_QUEUE = sql.raw(`d.status in ('pending', 'retrying')`)
+
+/** Condition: a message `d` waits for a change. */
+export const IS_OUTDATED = sql.raw('d.revise_at is not null')
+
 /**
  * Deliveries that may share a message. Queries repeat this condition literally, so that PostgreSQL uses the
  * index.

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
-import type { Clock } from '#src/kernel/clock.ts'
 import { pause } from '#src/kernel/pause.ts'
 import {
   type DecryptionResult,
@@ -38,8 +37,6 @@ export interface WorkerDeps extends RecordDeps {
   readonly publicUrl: string
   /** Counts attempts, for the operator. */
   readonly attemptCounter?: AttemptCounter
-  /** Clock of the service; if it has `sync`, it is synchronized from time to time. */
-  readonly clock: Clock & { sync?(): Promise<void> }
   /** State that is kept between runs; by default a new state for this run. */
   readonly sending?: SendingState
   /** Pool of the claims, whose statements keep their plans; `db` by default. */
@@ -133,7 +130,7 @@ export function createWorker(
   function restartScans(): void {
     for (const scan of [sending.backlog, sending.stale]) {
       scan.quiet = false
-      scan.lastQuietStepAt = undefined
+      scan.quietUntil = 0
     }
   }
 
@@ -176,7 +173,7 @@ export function createWorker(
       : await claimMessagePerRecipient(selection, context)
     const inBacklog = new Set(backlog.candidates)
     const isFound = [...selection.selected, ...selection.behind].some((row) => inBacklog.has(row))
-    recordScanStep(sending.backlog, backlog, { found: isFound, now: context.now })
+    recordScanStep(sending.backlog, backlog, isFound)
     startAll(tasks, destinations)
     const excluded = selection.withoutPlace.length + partitions.length + recipients.length
     const mayBeMore = backlog.candidates.length > 0 || crowded.length > 0
@@ -192,7 +189,7 @@ export function createWorker(
     context: ClaimContext,
   ): Promise<ScanProgress & { readonly candidates: readonly due.DueDelivery[] }> {
     const now = context.now
-    return await runScanStep(sending.backlog, { now, none: NO_SCAN }, (step) =>
+    return await runScanStep(sending.backlog, NO_SCAN, (step) =>
       due.listDueInBacklogs(deps.claimsDb, channel.key, { ...step, full, now }),
     )
   }
@@ -234,7 +231,7 @@ export function createWorker(
     if (limiter.free() <= 0 || results.isFull()) return false
     const context = contextNow()
     const none = { recipients: [], ran: false, isEnd: false } as const
-    const scanStep = await runScanStep(sending.stale, { now: context.now, none }, (step) =>
+    const scanStep = await runScanStep(sending.stale, none, (step) =>
       messages.listStaleRecipients(deps.claimsDb, channel.key, { ...step, now: context.now }),
     )
     const reservation = limiter.startReservation()
@@ -244,7 +241,7 @@ export function createWorker(
         : [],
     )
     const tasks = await claimStaleMessages(deps, channel.key, ids, context)
-    recordScanStep(sending.stale, scanStep, { found: tasks.length > 0, now: context.now })
+    recordScanStep(sending.stale, scanStep, tasks.length > 0)
     startAll(tasks, await openAll(tasks))
     return tasks.length > 0 || !sending.stale.quiet
   }

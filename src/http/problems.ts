@@ -31,12 +31,18 @@ export function reportProblem(
   if (problem.kind === 'internal') {
     app.log.error({ requestId, error: loggableError(error) }, 'request failed')
   } else if (problem !== error) logDatabaseFailure(app, problem)
+  const { supportUrl } = app
+  const support =
+    problem.kind === 'internal' && supportUrl !== undefined
+      ? { detail: 'internal.support' as const, url: supportUrl }
+      : undefined
   const { details, code } = problem
   const retryAfterSeconds = retryAfterOf(problem)
   const values = {
     ...details.values,
     ...(retryAfterSeconds !== undefined && { seconds: retryAfterSeconds }),
+    ...(support && { url: support.url }),
   }
-  const view = { ...details, code, values, requestId }
+  const view = { ...details, ...(support && { detail: support.detail }), code, values, requestId }
   return { problem, body: problemBody(translator(locale), app.publicUrl, view), retryAfterSeconds }
 }

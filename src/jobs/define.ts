@@ -1,9 +1,8 @@
 import type { Heads } from '#src/chain/heads.ts'
 import type { MailDeps } from '#src/channels/email.ts'
 import type { MailServer } from '#src/channels/mailer.ts'
-import type { SyncedClock } from '#src/db/clock.ts'
 import type { Db } from '#src/db/connection.ts'
-import type { Fence } from '#src/db/lock.ts'
+import type { Fence, Leases } from '#src/db/leases.ts'
 import type { Slices } from '#src/db/slices.ts'
 import type { AttemptCounter } from '#src/delivery/attempt-counter.ts'
 import type { SendingState } from '#src/delivery/sending-state.ts'
@@ -53,14 +52,14 @@ export interface JobApp extends App {
   readonly heartbeat: HeartbeatMonitor | undefined
   /** The bot; absent if there is no bot token. */
   readonly bot?: BotWork
+  /** Leases of this process: of the jobs that one process does. */
+  readonly leases: Leases
   /** Slices of targets that this process observes and judges. */
   readonly slices: Slices
   /** Pauses of watch types that fail. */
   readonly typePauses: TypePauses
-  /** Clock of the deliveries: the database's, or that of a test. */
-  readonly deliveryClock: SyncedClock
   /** Milliseconds by which this host's clock is ahead of the database's, negative if it is behind. */
-  checkClock(): Promise<number>
+  hostAheadMs(): Promise<number>
 }
 
 /** Notifications (NOTIFY) since the last run that succeeded. */
@@ -97,6 +96,11 @@ export interface Job {
   onNotify?(app: JobApp, payload: string): void
   /** Calls `wake` to start a run early by other means than NOTIFY, until the returned function is called. */
   wakeBy?(app: JobApp, wake: () => void): () => void
+  /**
+   * Whether a run charges, ends or deletes something by the clock. It is skipped, with an error in the log, while this host's
+   * clock and the database's differ by more than five minutes: the one that the service follows may be the wrong one.
+   */
+  readonly needsAgreedClocks?: boolean
   /** Maximum pause after failures; 30 seconds by default. */
   readonly pauseMsMax?: number
   /** Milliseconds between the end of one run and the start of the next. */

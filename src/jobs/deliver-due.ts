@@ -42,7 +42,6 @@ async function deliver(
   if (!mayHaveMissed && !isOurs) return
   const deps = {
     ...app,
-    clock: app.deliveryClock,
     stateOf: (db: JobApp['db'], alertIds: readonly number[]) =>
       messageStates({ ...app, db }, alertIds),
   }

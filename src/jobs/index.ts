@@ -17,7 +17,6 @@ import { putBackPositions } from './put-back-positions.ts'
 import { raiseCanaryAlert } from './raise-canary.ts'
 import { readTip } from './read-tip.ts'
 import { remindExpiring } from './remind-expiring.ts'
-import { renewSlices } from './renew-slices.ts'
 import { renewSubscriptions } from './renew-subscriptions.ts'
 import { resealSecrets } from './reseal-secrets.ts'
 import { retain } from './retain.ts'
@@ -38,7 +37,6 @@ export const REGISTRY: readonly Job[] = [
   pollValidators,
   scanRounds,
   holdSlices,
-  renewSlices,
   readTip,
   putBackPositions,
   observeWatches,

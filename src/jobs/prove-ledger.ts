@@ -1,13 +1,13 @@
 import { proveNightly } from '#src/billing/account/proof.ts'
-import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
 
 const TEN_MINUTES_MS = 600_000
 
-/** Proves the ledger if the proof of this night is missing. Skipped while the clock is wrong. */
+/** Proves the ledger if the proof of this night is missing. */
 export const proveLedger: Job = {
   name: 'prove-ledger',
   role: 'watcher',
   everyMs: () => TEN_MINUTES_MS,
-  run: unlessClockIsWrong((app, signal) => proveNightly(app, signal)),
+  needsAgreedClocks: true,
+  run: (app, signal) => proveNightly(app, signal),
 }

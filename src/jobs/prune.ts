@@ -11,15 +11,15 @@ import { pruneConfirmations } from '#src/recipients/confirmations.ts'
 import { pruneConnectCodes } from '#src/recipients/connect.ts'
 import { pruneLinkCodes } from '#src/recipients/telegram-link.ts'
 import { pruneTargets } from '#src/watches/manage/retention.ts'
-import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
 
-/** Deletes data that is older than its retention. Skipped while the clock is wrong. */
+/** Deletes data that is older than its retention. */
 export const prune: Job = {
   name: 'prune',
   role: 'watcher',
   everyMs: () => HOUR_MS,
-  run: unlessClockIsWrong(async (app) => {
+  needsAgreedClocks: true,
+  run: async (app) => {
     await pruneSignIns(app)
     await pruneConfirmations(app)
     await pruneConnectCodes(app)
@@ -33,5 +33,5 @@ export const prune: Job = {
     await pruneTargets(app)
     await pruneNotices(app)
     await pruneBudgets(app)
-  }),
+  },
 }

@@ -1,10 +1,9 @@
 import * as topups from '#src/billing/topups/positions.ts'
 import { BLOCK_AHEAD_MS_MAX } from '#src/chain/block-header.ts'
-import { transactUnder } from '#src/db/lock.ts'
+import { transactUnder } from '#src/db/leases.ts'
 import * as rounds from '#src/fsp/indexer/positions.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import * as watches from '#src/watches/positions.ts'
-import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
 
 /** Blocks by which a position may be ahead of the newest block of the endpoint that answers. */
@@ -21,7 +20,7 @@ export const putBackPositions: Job = {
   name: 'put-back-positions',
   role: 'watcher',
   everyMs: () => HOUR_MS,
-  run: unlessClockIsWrong(async ({ db, chain, clock, log, confirmations }, signal, _, fence) => {
+  run: async ({ db, chain, clock, log, confirmations }, signal, _, fence) => {
     const head = await chain.confirmedBlock(confirmations, signal)
     const changed = await transactUnder(fence, db, async (tx) => {
       // Read after the wait for a connection, in which others may have gone on.
@@ -40,5 +39,5 @@ export const putBackPositions: Job = {
     for (const { table, rows } of changed) {
       log.error({ table, rows }, 'stored positions were later than the clock and are put back')
     }
-  }),
+  },
 }

@@ -1,11 +1,11 @@
 import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
-import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
 
-/** Renews subscriptions. Skipped while the clock is wrong. */
+/** Renews subscriptions. */
 export const renewSubscriptions: Job = {
   name: 'renew-subscriptions',
   role: 'watcher',
   everyMs: () => 30_000,
-  run: unlessClockIsWrong((app, signal) => renewDueSubscriptions(app, signal)),
+  needsAgreedClocks: true,
+  run: (app, signal) => renewDueSubscriptions(app, signal),
 }

@@ -1,7 +1,8 @@
 import type { Sql } from 'postgres'
+import type { Fence, Lease } from '#src/db/leases.ts'
 import { listen } from '#src/db/listen.ts'
-import { type Fence, type Lock, tryLock, whileHolding } from '#src/db/lock.ts'
 import { backoffMs } from '#src/kernel/backoff.ts'
+import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import { pause } from '#src/kernel/pause.ts'
@@ -44,19 +45,14 @@ export async function startJobs(app: JobApp, sql: Sql, jobs: readonly Job[]): Pr
 }
 
 /** Runs a job once before the service starts. Skips it if another process is running the job. */
-export async function runOnceBeforeStart(app: JobApp, sql: Sql, job: Job): Promise<void> {
-  const lock = await tryLock(sql, lockOf(job))
-  if (lock === undefined) return
+export async function runOnceBeforeStart(app: JobApp, job: Job): Promise<void> {
+  const lease = await app.leases.tryTake(job.name)
+  if (lease === undefined) return
   try {
-    await job.run(app, lock.signal, CHECK_EVERYTHING, await lock.drawFence())
+    await runJob(app, job, [lease.signal, CHECK_EVERYTHING, lease.fence])
   } finally {
-    await lock.release()
+    await lease.release()
   }
-}
-
-/** Name of the job's lock. */
-function lockOf(job: Job): string {
-  return `job ${job.name}`
 }
 
 async function startJob(
@@ -71,15 +67,15 @@ async function startJob(
     job.onNotify?.(app, payload)
   }
   const stopListening = job.wakeOn && (await listen(sql, job.wakeOn, onNotify))
-  const work = async (inner: AbortSignal, lock?: Lock) => {
+  const work = async (inner: AbortSignal, lease?: Lease) => {
     const stopWaking = job.wakeBy?.(app, () => waker.wake(''))
     try {
-      await loop(app, job, waker, inner, lock)
+      await loop(app, job, waker, inner, lease)
     } finally {
       stopWaking?.()
     }
   }
-  const running = job.everywhere ? work(signal) : whileHolding(sql, lockOf(job), signal, work)
+  const running = job.everywhere ? work(signal) : app.leases.whileHolding(job.name, signal, work)
   const ended = running.then(async () => {
     if (stopListening) await stopListening()
   })
@@ -91,9 +87,8 @@ async function loop(
   job: Job,
   waker: JobWaker,
   signal: AbortSignal,
-  lock: Lock | undefined,
+  lease: Lease | undefined,
 ): Promise<void> {
-  let fence: Fence | undefined
   let failures = 0
   let notified: JobWakeUps = { ...waker.take(), mayHaveMissed: true }
   let fullScanAt = performance.now()
@@ -105,9 +100,8 @@ async function loop(
   while (!signal.aborted) {
     try {
       if (notified.mayHaveMissed) fullScanAt = performance.now()
-      fence ??= await lock?.drawFence()
       startedAt = performance.now()
-      await job.run(app, signal, notified, fence)
+      await runJob(app, job, [signal, notified, lease?.fence])
       count(true)
       if (failures > 0) app.log.info({ job: job.name, failures }, 'job works again')
       failures = 0
@@ -127,6 +121,21 @@ async function loop(
     const isTime = performance.now() - fullScanAt >= everyMs
     notified = { payloads, mayHaveMissed: mayHaveMissed || isTime || failures > 0 }
   }
+}
+
+/** Runs a job, unless it must not run now. */
+async function runJob(
+  app: JobApp,
+  job: Job,
+  [signal, notified, fence]: readonly [AbortSignal, JobWakeUps, Fence | undefined],
+): Promise<void> {
+  const aheadMs = job.needsAgreedClocks === true ? await app.hostAheadMs() : 0
+  if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) await job.run(app, signal, notified, fence)
+  else
+    app.log.error(
+      { job: job.name, aheadMs },
+      'clock of this host differs from that of the database',
+    )
 }
 
 /** Logs a failure: once for an unavailable dependency, every time for a bug. */

@@ -31,7 +31,7 @@ type TitleKey<Key> = Key extends `${infer Code}.title` ? Code : never
 export type ErrorCode = TitleKey<keyof typeof texts>
 
 /** Texts that replace the detail of a code where more is known. */
-type DetailKey = 'not_found.operation' | 'not_found.tool'
+type DetailKey = 'not_found.operation' | 'not_found.tool' | 'internal.support'
 
 /** What is wrong with a value. */
 export interface FieldProblem {

@@ -27,6 +27,14 @@ test.each([
   expect(codes(text)).toEqual([code])
 })
 
+test('a refused name says how many characters it has', () => {
+  const valuesOf = (text: string) =>
+    Label.safeParse(text).error?.issues.map(
+      (issue) => 'params' in issue && issue.params?.['number'],
+    )
+  expect(['', '👩\u200d💻'.repeat(41), 'x'.repeat(400)].map(valuesOf)).toEqual([[0], [41], [400]])
+})
+
 test.each([
   'A',
   ' A ',

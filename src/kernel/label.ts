@@ -11,35 +11,66 @@ export const LABEL_LENGTH_MAX = 40
 const UNWANTED = '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069'
 const HAS_UNWANTED = new RegExp(`[${UNWANTED}]`)
 
+/**
+ * Characters that show nothing by themselves: spaces, joiners, fillers, combining marks. Those of the basic plane that
+ * people meet; the service knows all of them.
+ */
+const BLANK =
+  ' \\u00a0\\u00ad\\u0300-\\u036f\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200d\\u202f\\u205f-\\u2065' +
+  '\\u206a-\\u206f\\u20d0-\\u20f0\\u2800\\u3000\\u3164\\ue000-\\uf8ff\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffc\\ufffe\\uffff'
+
 /** A typed name: 1 to 40 graphemes, one of them visible, no control or direction characters. */
 export const Label = z
   .string()
   .check((context) => {
     // The length in UTF-16 units is limited, too, because one grapheme can have any number of combining marks.
     const isLong = context.value.length > LABEL_LENGTH_MAX * UNITS_PER_GRAPHEME
-    const issue = (code: string, values: Record<string, number> = {}) =>
+    const issue = (code: string, values: Record<string, number | string> = {}) =>
       context.issues.push({ code: 'custom', input: context.value, params: { code, ...values } })
-    if (context.value === '') issue('too_short', { minimum: 1 })
-    if (isLong || countGraphemes(context.value) > LABEL_LENGTH_MAX) {
-      issue('too_long', { maximum: LABEL_LENGTH_MAX })
+    const number = isLong ? context.value.length : countGraphemes(context.value)
+    if (number === 0) issue('too_short', { detail: 'too_short_text', minimum: 1, number })
+    if (number > LABEL_LENGTH_MAX) {
+      issue('too_long', { detail: 'too_long_text', maximum: LABEL_LENGTH_MAX, number })
     }
     if (!context.value.isWellFormed() || HAS_UNWANTED.test(context.value))
       issue('control_characters')
     else if (context.value !== '' && !hasVisible(context.value)) issue('blank')
   })
   // A schema counts code points. A name of 40 graphemes can have more, and no schema can say so.
-  .meta({ minLength: 1, maxLength: LABEL_LENGTH_MAX, pattern: `^[^${UNWANTED}]*$` })
+  .meta({
+    minLength: 1,
+    maxLength: LABEL_LENGTH_MAX,
+    pattern: `^[^${UNWANTED}]*[^${UNWANTED}${BLANK}][^${UNWANTED}]*$`,
+  })
 export type Label = z.output<typeof Label>
 
 const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f'
 const HAS_CONTROLS = new RegExp(`[${CONTROLS}]`)
 
-/** A text of one line that programs send: 1 to `max` UTF-16 units, no control characters. */
-export function oneLine(max: number) {
+/** A text of `min` to `max` characters, counted as JSON Schema does: an emoji is one. */
+export function textOf(min: number, max: number) {
   return z
     .string()
-    .min(1)
-    .max(max)
+    .check(({ value, issues }) => {
+      // Text that is far too long is not counted.
+      const number = value.length > 2 * max ? value.length : [...value].length
+      if (number >= min && number <= max) return
+      const [code, detail] =
+        number < min ? ['too_short', 'too_short_text'] : ['too_long', 'too_long_text']
+      const params = {
+        code,
+        detail,
+        number,
+        ...(number < min ? { minimum: min } : { maximum: max }),
+      }
+      issues.push({ code: 'custom', input: value, params })
+    })
+    .meta({ ...(min > 0 && { minLength: min }), maxLength: max })
+}
+
+/** A text of one line that programs send: 1 to `max` characters, no control characters. */
+export function oneLine(max: number) {
+  return textOf(1, max)
     .refine((text) => !HAS_CONTROLS.test(text), { params: { code: 'control_characters' } })
     .meta({ pattern: `^[^${CONTROLS}]*$` })
 }

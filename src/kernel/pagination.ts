@@ -32,6 +32,8 @@ const PAGE_LIMIT_MAX = 250
 export const PAGE_LIMIT_DEFAULT = 50
 
 const CURSOR_LENGTH_MAX = 24
+/** What every cursor looks like. */
+const CURSOR = /^(?:[0-9a-z]{1,11}\.)+[\w-]{6}$/
 
 /** The parameters `limit` and `cursor` of every list. */
 export const pageQueryFields = {
@@ -122,7 +124,9 @@ export function readCursor(
     keys.every((key, index) => key.toString(36) === parts[index]) &&
     maxima.every((max, index) => isWithin(keys[index], max))
   if (isOurs) return keys
-  const errors = [{ pointer: '/cursor', code: 'cursor' }]
+  const isOfAnotherList = parts.at(-1) !== digest(filter) && CURSOR.test(cursor)
+  const problem = { code: 'cursor', ...(!isOfAnotherList && { detail: 'cursor_unknown' }) }
+  const errors = [{ pointer: '/cursor', ...problem }]
   throw new AppError('invalid', 'validation_failed', { errors })
 }
 

@@ -16,17 +16,12 @@ export function createSharedCache<Key, Value>(
   clock: Clock,
   options: { readonly max: number; freshMs(value: Value): number },
 ): SharedCache<Key, Value> {
-  const kept = new Map<
-    Key,
-    { readonly value: Promise<Value>; untilMs: number; readonly atMs: number }
-  >()
+  const kept = new Map<Key, { readonly value: Promise<Value>; untilMs: number }>()
   return {
     get(key, read) {
-      const nowMs = clock.now().getTime()
       const known = kept.get(key)
-      // An entry with a future time was cached before the clock was set back.
-      if (known !== undefined && known.atMs <= nowMs && nowMs < known.untilMs) return known.value
-      const entry = { value: read(), atMs: nowMs, untilMs: Number.POSITIVE_INFINITY }
+      if (known !== undefined && clock.now().getTime() < known.untilMs) return known.value
+      const entry = { value: read(), untilMs: Number.POSITIVE_INFINITY }
       kept.delete(key)
       kept.set(key, entry)
       const [oldest] = kept.keys()

@@ -20,6 +20,26 @@ export function bySimilarity(
     .map(({ name }) => name)
 }
 
+/** Shortest text that makes a name close by being a part of it. */
+const PART_LENGTH_MIN = 4
+
+/**
+ * The known name that somebody who wrote this text probably means: one that differs in a third of its characters at most, or
+ * that the text is a part of, or the reverse; undefined if there is none. Case, `-` and `_` do not count.
+ */
+export function closeName(names: readonly string[], text: string): string | undefined {
+  const form = (name: string) => name.replaceAll(/[-_]/g, '').toLowerCase()
+  const wanted = form(text)
+  if (text.length > COMPARED_MAX || wanted === '') return undefined
+  const candidates = names.filter((name) => {
+    const [shorter = '', longer = ''] = [form(name), wanted].toSorted((a, b) => a.length - b.length)
+    const most = Math.floor(longer.length / 3)
+    const isPart = shorter.length >= PART_LENGTH_MIN && longer.includes(shorter)
+    return isPart || (longer.length - shorter.length <= most && distance(shorter, longer) <= most)
+  })
+  return bySimilarity(candidates, wanted, form)[0]
+}
+
 /** Edit distance: characters to change, swap with the next, add or omit between two texts. */
 function distance(from: string, to: string): number {
   const rows = [Array.from({ length: to.length + 1 }, (_, index) => index)]

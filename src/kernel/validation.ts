@@ -1,16 +1,51 @@
-import type { z } from 'zod'
-import { AppError, type FieldError, type FieldProblem } from './errors.ts'
+import { z } from 'zod'
+import { AppError, FIELD_ERRORS_MAX, type FieldError, type FieldProblem } from './errors.ts'
 import { escapePointer } from './json-pointer.ts'
-import { bySimilarity } from './similar.ts'
+import { bySimilarity, closeName } from './similar.ts'
+
+/** A decoded input, or the problem `validation_failed` with one error per invalid place. */
+export type ParsedInput<T> =
+  | { readonly success: true; readonly data: T }
+  | { readonly success: false; readonly errors: readonly FieldError[]; readonly error: AppError }
 
 /**
- * Converts a zod error into the problem `validation_failed`, with one error per invalid place.
+ * Decodes an input.
  *
- * @param prefix JSON pointer of the parsed value, such as `/settings`
+ * @param prefix JSON pointer of the value, such as `/settings`
  */
-export function toValidationError(error: z.ZodError, prefix = ''): AppError {
-  const errors = error.issues.flatMap((issue) => fieldErrors(issue, prefix))
-  return new AppError('invalid', 'validation_failed', { errors })
+export function parseInput<T>(schema: z.ZodType<T>, value: unknown, prefix = ''): ParsedInput<T> {
+  const parsed = schema.safeParse(value, { reportInput: true, error: knownNames })
+  if (parsed.success) return parsed
+  const errors = parsed.error.issues.flatMap((issue) => fieldErrors(issue, prefix))
+  return { success: false, errors, error: new AppError('invalid', 'validation_failed', { errors }) }
+}
+
+/**
+ * The message of an issue about unknown properties: the names that the object has, for `unknownNames`. No other part of the
+ * issue says which object refused them.
+ */
+function knownNames({ code, inst }: z.core.$ZodRawIssue): string | undefined {
+  if (code !== 'unrecognized_keys' || !(inst instanceof z.ZodObject)) return undefined
+  return Object.keys(inst.shape).join(' ')
+}
+
+/** Errors of unknown names, with the known one that was probably meant. */
+export function unknownNames(
+  pointer: string,
+  unknown: readonly string[],
+  known: readonly string[],
+): FieldError[] {
+  return unknown.map((name, index) => ({
+    pointer: `${pointer}/${escapePointer(name)}`,
+    // Further errors are not reported.
+    ...unknownProblem('unknown', index < FIELD_ERRORS_MAX ? known : [], name),
+  }))
+}
+
+/** The problem of a name that is not known, with the known one that was probably meant: `<code>_closest`. */
+export function unknownProblem(code: string, known: readonly string[], name: string): FieldProblem {
+  const closest = closeName(known, name)
+  return closest === undefined ? { code } : { code, detail: `${code}_closest`, values: { closest } }
 }
 
 function fieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
@@ -21,18 +56,11 @@ function fieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
         ? [{ pointer, code: 'required' }]
         : [{ pointer, ...typeProblem(issue.expected) }]
     case 'unrecognized_keys':
-      return issue.keys.map((key) => ({
-        pointer: `${pointer}/${escapePointer(key)}`,
-        code: 'unknown',
-      }))
+      return unknownNames(pointer, issue.keys, issue.message.split(' '))
     case 'too_small':
-      return issue.origin === 'string' || issue.origin === 'array'
-        ? [{ pointer, code: 'too_short', values: { minimum: Number(issue.minimum) } }]
-        : [{ pointer, code: 'too_small', values: { minimum: Number(issue.minimum) } }]
+      return [{ pointer, ...tooSmall(issue, Number(issue.minimum)) }]
     case 'too_big':
-      return issue.origin === 'string' || issue.origin === 'array'
-        ? [{ pointer, code: 'too_long', values: { maximum: Number(issue.maximum) } }]
-        : [{ pointer, code: 'too_big', values: { maximum: Number(issue.maximum) } }]
+      return [{ pointer, ...tooBig(issue, Number(issue.maximum)) }]
     case 'invalid_value':
       return [{ pointer, ...choiceProblem(issue.values.map(String), issue.input) }]
     case 'not_multiple_of':
@@ -44,6 +72,24 @@ function fieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
     default:
       return [{ pointer, code: 'invalid' }]
   }
+}
+
+function tooSmall(issue: z.core.$ZodIssueTooSmall, minimum: number): FieldProblem {
+  const number = lengthOf(issue.input)
+  if (number === undefined) return { code: 'too_small', values: { minimum } }
+  const detail = issue.origin === 'string' && { detail: 'too_short_text' }
+  return { code: 'too_short', ...detail, values: { minimum, number } }
+}
+
+function tooBig(issue: z.core.$ZodIssueTooBig, maximum: number): FieldProblem {
+  const number = lengthOf(issue.input)
+  if (number === undefined) return { code: 'too_big', values: { maximum } }
+  const detail = issue.origin === 'string' && { detail: 'too_long_text' }
+  return { code: 'too_long', ...detail, values: { maximum, number } }
+}
+
+function lengthOf(value: unknown): number | undefined {
+  return typeof value === 'string' || Array.isArray(value) ? value.length : undefined
 }
 
 /** Number of allowed values that an error names, so that an answer is not much larger than its request. */

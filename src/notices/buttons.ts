@@ -3,7 +3,7 @@ import { SLOTS_MAX } from '#src/billing/price-list.ts'
 import type { MessageButton } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Translate } from '#src/i18n/translate.ts'
-import { botLink } from '#src/telegram/links.ts'
+import { botLink, RENEWALS_START, renewalStart } from '#src/telegram/links.ts'
 import type { Notice } from './model.ts'
 
 /** Context of a button. */
@@ -113,10 +113,10 @@ function renewals({ id, offer }: Extract<Notice, { kind: 'slots-end' }>): readon
   const on: Choice = {
     text: 'renewOn',
     act: packed('slots.renew', { id, on: true }),
-    start: 'slots',
+    start: RENEWALS_START,
   }
   if (offer === null) return [on]
-  return [on, { text: 'renewOnce', act: packed('slots.again', { id }), start: 'slots' }]
+  return [on, { text: 'renewOnce', act: packed('slots.again', { id }), start: renewalStart(id) }]
 }
 
 function getSlots(count: number): Choice {

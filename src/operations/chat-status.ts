@@ -2,13 +2,12 @@
 import { z } from 'zod'
 import { AccountQuery } from '#src/billing/account/model.ts'
 import * as overview from '#src/billing/overview.ts'
-import * as renewals from '#src/billing/subscriptions/renew-once.ts'
 import * as subscriptions from '#src/billing/subscriptions/service.ts'
 import * as walletStatus from '#src/billing/subscriptions/wallet-status.ts'
 import { Topup } from '#src/billing/topups/model.ts'
 import { findOpenTopup as findOpen } from '#src/billing/topups/open-topup.ts'
 import * as records from '#src/billing/topups/topup-record.ts'
-import { Credits, Hash, Id, Instant } from '#src/kernel/units.ts'
+import { Hash, Instant } from '#src/kernel/units.ts'
 import { linkedAccounts } from '#src/recipients/linked-accounts.ts'
 import { readTip } from '#src/watches/observe/tip.ts'
 import { defineChatOperation } from './define.ts'
@@ -46,23 +45,6 @@ export const isTrialAvailable = defineChatOperation({
   scope: 'read',
   isRead: true,
   handle: ({ app, caller }) => subscriptions.isTrialAvailable({ ...app, linkedAccounts }, caller),
-})
-
-/** The next term of a subscription at today's price; undefined if it has ended. */
-export const quoteRenewal = defineChatOperation({
-  id: 'quoteRenewal',
-  scope: 'read',
-  isRead: true,
-  body: z.strictObject({ id: Id }),
-  handle: ({ app, caller, body }) => renewals.quoteRenewal(app, caller, body),
-})
-
-/** Pays the next term of a subscription that has not ended, if it is not paid yet. */
-export const renewOnce = defineChatOperation({
-  id: 'renewOnce',
-  scope: 'spend',
-  body: z.strictObject({ id: Id, term: z.int().positive(), expectedCredits: Credits }),
-  handle: ({ app, caller, body }) => renewals.renewOnce(app, caller, body),
 })
 
 /** A page of the wallet's ledger, newest first. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { type AnyOperation, type App, defineOperation } from './define.ts'
 import { tagOfDocument } from './etag.ts'
-import { openApiDocument } from './openapi.ts'
+import { type Documented, openApiDocument } from './openapi.ts'
 
 export const getOpenApi = defineOperation({
   id: 'getOpenApi',
@@ -21,13 +21,10 @@ export const getOpenApi = defineOperation({
 /** Documents by language. Each is created once per service, because the registry does not change. */
 const documents = new WeakMap<App['operations'], Map<string, Record<string, unknown>>>()
 
-function cachedDocument(
-  app: Pick<App, 'publicUrl' | 'operations'>,
-  locale: Locale,
-): Record<string, unknown> {
+function cachedDocument(app: Documented, locale: Locale): Record<string, unknown> {
   const ofService = documents.get(app.operations) ?? new Map<string, Record<string, unknown>>()
   documents.set(app.operations, ofService)
-  const key = `${locale} ${app.publicUrl}`
+  const key = `${locale} ${app.publicUrl} ${app.supportUrl}`
   const document = ofService.get(key) ?? openApiDocument(app, locale)
   ofService.set(key, document)
   return document

@@ -27,10 +27,7 @@ export async function insertHour(
   await db.insert(figureHours).values(row).onConflictDoNothing()
 }
 
-/**
- * Deletes the counts of hours outside a period. Later hours were counted by a process whose clock was ahead; earlier
- * hours belong to no sum any more.
- */
+/** Deletes the counts of hours outside a period: earlier hours belong to no sum any more, later ones are not over. */
 export async function deleteHoursOutside(
   db: Db,
   kind: string,

@@ -78,11 +78,9 @@ export function readStats(app: Deps): Promise<Stats> {
   return next.answer
 }
 
-/**
- * Whether figures are recent; also false for figures with a future time, as after the clock was set back.
- */
+/** Whether figures are recent. */
 function isFresh({ clock }: Pick<App, 'clock'>, asOfMs: number): boolean {
-  return Math.abs(clock.now().getTime() - asOfMs) < FRESH_MS
+  return clock.now().getTime() - asOfMs < FRESH_MS
 }
 
 async function readOrCount(app: Deps): Promise<Stats> {

@@ -5,6 +5,7 @@ import { resealColumn } from '#src/db/reseal.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { AppError, ERROR_STATUS, type ErrorDetails, type ErrorKind } from '#src/kernel/errors.ts'
+import { isErrorCode } from '#src/kernel/problems.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type Answer, statusOf } from './answer.ts'
 import type { App, OperationWith } from './define.ts'
@@ -12,7 +13,6 @@ import * as store from './idempotency-store.ts'
 
 /** Time for which a response is stored, in milliseconds. */
 const KEPT_MS = DAY_MS
-/** Purpose for which stored responses are sealed. */
 /** A key of a request: 1 to 255 printable ASCII characters. */
 export const IdempotencyKey = z
   .string()
@@ -20,6 +20,7 @@ export const IdempotencyKey = z
   .max(255)
   .regex(/^[\x20-\x7e]+$/)
 
+/** Purpose for which stored responses are sealed. */
 const PURPOSE = 'idempotency'
 /** Kinds of errors that are stored, because repeating the request cannot change them. */
 const KEPT_KINDS = ['payment_required', 'conflict'] as const
@@ -31,7 +32,8 @@ const KEPT_IF_CONFIRMED = ['invalid', 'forbidden', 'not_found', 'stale'] as cons
  *
  * The key is written in the transaction of the effect, so that either both exist or neither.
  *
- * @throws AppError conflict `idempotency_in_progress` while the same request runs, key_reused
+ * @throws AppError conflict `idempotency_in_progress` while the same request runs, conflict
+ * `idempotency_response_unreadable` when its stored response can no longer be read, key_reused
  * `idempotency_key_reused` for the same key with another input
  */
 export async function runOnce<Output>(
@@ -106,7 +108,7 @@ async function attempt<Output>(
 
 const StoredRefusal = z.object({
   kind: z.enum([...KEPT_KINDS, ...KEPT_IF_CONFIRMED]),
-  code: z.string(),
+  code: z.string().refine(isErrorCode),
   details: z.record(z.string(), z.unknown()),
 })
 
@@ -122,7 +124,27 @@ function writeAnswer<Output>(
   return { status, answer: app.box.seal(PURPOSE, JSON.stringify(value ?? null)) }
 }
 
+/**
+ * The stored response. One that another release wrote, or that another secret key encrypted, may be unreadable. The
+ * request was answered nevertheless, so the verb must not run again.
+ *
+ * @throws AppError conflict `idempotency_response_unreadable`
+ */
 function readAnswer<Output>(
+  app: App,
+  operation: OperationWith<Output>,
+  found: store.StoredAnswer,
+): StoredResult<Output> {
+  try {
+    return parseAnswer(app, operation, found)
+  } catch (error) {
+    const row = `${found.wallet} ${found.operation} ${found.key}`
+    app.quarantine.add('idempotent_response', row, error)
+    throw new AppError('conflict', 'idempotency_response_unreadable', {}, { cause: error })
+  }
+}
+
+function parseAnswer<Output>(
   app: App,
   operation: OperationWith<Output>,
   found: store.StoredAnswer,
@@ -134,9 +156,8 @@ function readAnswer<Output>(
     return { status: found.status, output, isReplay: true }
   }
   const { kind, code, details } = StoredRefusal.parse(value)
-  // Safe: written from an AppError, whose codes are never removed.
   const stored: ErrorDetails = { ...details, isReplay: true }
-  return { error: new AppError(kind, code as AppError['code'], stored) }
+  return { error: new AppError(kind, code, stored) }
 }
 
 function refusal({ kind, code, details }: AppError) {

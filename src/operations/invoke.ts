@@ -5,7 +5,7 @@ import { AppError, type FieldError } from '#src/kernel/errors.ts'
 import { inputErrors } from '#src/kernel/input-limits.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { toValidationError } from '#src/kernel/validation.ts'
+import { parseInput } from '#src/kernel/validation.ts'
 import { type Answer, statusOf } from './answer.ts'
 import type { Access, AnyOperation, App, OperationWith, RowBound } from './define.ts'
 import { IdempotencyKey, runOnce } from './idempotency.ts'
@@ -218,10 +218,9 @@ function decode(
     if (isEmpty) return undefined
     return decode(z.strictObject({}), value)
   }
-  const parsed = schema.safeParse(value, { reportInput: true })
-  const misshapen = parsed.success ? [] : toValidationError(parsed.error).details.errors
-  refuse([...(misshapen ?? []), ...wrong])
-  return parsed.data
+  const parsed = parseInput(schema, value)
+  refuse([...(parsed.success ? [] : parsed.errors), ...wrong])
+  return parsed.success ? parsed.data : undefined
 }
 
 /** @throws AppError invalid `validation_failed` if there is any error */

@@ -13,8 +13,7 @@ export interface StoredCount {
 
 /**
  * Adds requests to counts in one statement; counts that have ended start again. Counts are locked in the
- * order of their keys, which prevents deadlocks. A count also starts again if its end is more than twice as far away as
- * that of a new count: it was started before the clock was set back.
+ * order of their keys, which prevents deadlocks.
  *
  * @param added requests by key, each key once; `expire` is the end of the counts that start now
  * @returns the new counts by key
@@ -24,8 +23,7 @@ export async function addRequestCounts(
   added: readonly StoredCount[],
   now: Date,
 ): Promise<ReadonlyMap<string, StoredCount>> {
-  const isOver = sql`(counted.expire <= ${now}::timestamptz
-    or counted.expire - excluded.expire > excluded.expire - ${now}::timestamptz)`
+  const isOver = sql`(counted.expire <= ${now}::timestamptz)`
   const rows = await db.execute<StoredCount & Record<string, unknown>>(sql`
     insert into rate_counts as counted (key, points, expire)
     select key, points, expire from unnest(

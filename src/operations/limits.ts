@@ -92,14 +92,17 @@ export interface RequestLimits {
  *
  * @param scale multiplies the published limits: above 1 in benchmarks only
  */
-export function createLimits({ db }: { readonly db: Db }, scale = 1): RequestLimits {
+export function createLimits(
+  deps: { readonly db: Db; readonly clock: Clock },
+  scale = 1,
+): RequestLimits {
   const inMemory = new Map<string, RateLimiterMemory>(
     Object.entries(RATE_CLASSES).map(([name, { requests, seconds }]) => {
       const options = { keyPrefix: name, points: requests * scale, duration: seconds }
       return [name, new RateLimiterMemory(options)]
     }),
   )
-  const shared = createRateCounts(db)
+  const shared = createRateCounts(deps)
   const memoryOf = (name: RateClass) => {
     const limiter = inMemory.get(name)
     if (limiter === undefined) throw new Error(`no limit is called ${name}`)

@@ -84,6 +84,7 @@ export function errorCodes(operation: AnyOperation): readonly ErrorCode[] {
     ['unsupported_media_type', isChange],
     ['invalid_idempotency_key', idempotent],
     ['idempotency_in_progress', idempotent],
+    ['idempotency_response_unreadable', idempotent],
     ['idempotency_key_reused', idempotent],
     ['rate_limited', true],
     ['dependency_unavailable', true],

@@ -19,6 +19,11 @@ const JSON_TYPE = 'application/json'
 /** Component that describes the webhook of an alert. */
 const WEBHOOK = 'AlertWebhook'
 
+/** What the document describes. `supportUrl`: where people reach the operator. */
+export interface Documented extends Pick<App, 'publicUrl' | 'operations'> {
+  readonly supportUrl?: string | undefined
+}
+
 /** The parts of the document that depend on its language and on the service's URL. */
 interface Edition {
   readonly t: Translate
@@ -30,11 +35,8 @@ interface Edition {
  * The registry as OpenAPI 3.1: schemas, scopes, headers, errors and examples of every operation, described
  * in the given language.
  */
-export function openApiDocument(
-  app: Pick<App, 'publicUrl' | 'operations'>,
-  locale: Locale,
-): Record<string, unknown> {
-  const { operations: registry, publicUrl } = app
+export function openApiDocument(app: Documented, locale: Locale): Record<string, unknown> {
+  const { operations: registry, publicUrl, supportUrl } = app
   const t = translator(locale)
   const edition = { t, publicUrl, examples: examplesAt(publicUrl) }
   const paths: Record<string, Record<string, unknown>> = {}
@@ -51,6 +53,7 @@ export function openApiDocument(
       version: '1.0.0',
       description: t('operations:info.description'),
       license: { name: 'MIT', identifier: 'MIT' },
+      ...(supportUrl !== undefined && { contact: contactOf(supportUrl) }),
     },
     servers: [{ url: publicUrl + API_PREFIX }],
     tags: [...tagsOf(t, registry), { name: 'webhooks', description: t('operations:tag.webhooks') }],
@@ -66,7 +69,7 @@ export function openApiDocument(
       },
       responses: problemAnswers(edition, registry),
       pathItems: { [WEBHOOK]: alertWebhook(edition, reference(t, WebhookPayload), componentUri) },
-      schemas: componentSchemas(t, registry),
+      schemas: withSupport(t, componentSchemas(t, registry), supportUrl),
     },
   }
 }
@@ -215,6 +218,27 @@ function componentSchemas(
 function namesIn(schema: unknown): string[] {
   const text = JSON.stringify(schema) ?? ''
   return [...text.matchAll(/"#\/components\/schemas\/([^"/]+)"/g)].flatMap(([, name]) => name ?? [])
+}
+
+/** The operator's address as a contact of the document. */
+function contactOf(supportUrl: string): Record<string, string> {
+  const { protocol, pathname } = new URL(supportUrl)
+  return protocol === 'mailto:' ? { email: decodeURIComponent(pathname) } : { url: supportUrl }
+}
+
+/** Says of the id of a failed request to whom it is of use, if the operator can be reached. */
+function withSupport(
+  t: Translate,
+  schemas: Record<string, unknown>,
+  url: string | undefined,
+): Record<string, unknown> {
+  if (url === undefined) return schemas
+  const { properties, ...problem } = ObjectSchema.loose().parse(schemas['Problem'])
+  const requestId = {
+    ...Object(properties['requestId']),
+    description: t('operations:info.requestId', { url }),
+  }
+  return { ...schemas, Problem: { ...problem, properties: { ...properties, requestId } } }
 }
 
 function componentUri(id: string): string {

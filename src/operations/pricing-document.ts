@@ -6,6 +6,7 @@ import { symbolOf, unitsForCredits, usdRateOf } from '#src/billing/topups/rules.
 import { checkedKey, translate } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
+import { ParameterValue } from '#src/watches/model.ts'
 import type { Parameter, SignalDefinition } from '#src/watches/signal.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import type { App } from './define.ts'
@@ -46,7 +47,7 @@ const Resource = z
 export const ParameterFields = {
   key: z.string(),
   type: z.enum(['integer', 'number', 'boolean']),
-  default: z.union([z.number(), z.boolean()]),
+  default: ParameterValue,
   min: z.number().optional(),
   max: z.number().optional(),
   step: z.number().optional(),

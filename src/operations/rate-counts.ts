@@ -2,7 +2,7 @@
 import type { Db } from '#src/db/connection.ts'
 import { isConnectionFailure } from '#src/db/session.ts'
 import { type BatchGroup, createBatcher } from '#src/kernel/batcher.ts'
-import { systemClock } from '#src/kernel/clock.ts'
+import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { RequestCount } from '#src/kernel/rate-limit.ts'
 import { addRequestCounts, type StoredCount, subtractRequestCounts } from './limits-store.ts'
@@ -36,10 +36,16 @@ interface Counted {
   readonly count: RequestCount | undefined
 }
 
-/** Creates counts in this database. Their times are those of this machine's clock, as for counts in memory. */
-export function createRateCounts(db: Db): RateCounts {
+/** Creates counts in this database. */
+export function createRateCounts({
+  db,
+  clock,
+}: {
+  readonly db: Db
+  readonly clock: Clock
+}): RateCounts {
   const added = createCounting(async (groups) => {
-    const now = systemClock.now()
+    const now = clock.now()
     const changes = groups.map((group) => ({
       key: group[0].key,
       requests: group.length,
@@ -49,7 +55,7 @@ export function createRateCounts(db: Db): RateCounts {
     return groups.map((group) => numbered(group, counts.get(group[0].key), now, 1))
   })
   const takenBack = createCounting(async (groups) => {
-    const now = systemClock.now()
+    const now = clock.now()
     const changes = groups.map((group) => ({ key: group[0].key, requests: group.length }))
     const counts = await subtractRequestCounts(db, changes, now)
     return groups.map((group) => numbered(group, counts.get(group[0].key), now, 0))

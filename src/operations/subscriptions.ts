@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import {
   NewSubscription,
+  Renewal,
+  RenewalQuote,
   SlotQuote,
   SlotQuoteQuery,
   Subscription,
@@ -9,12 +11,18 @@ import {
   SubscriptionQuery,
   Trial,
 } from '#src/billing/subscriptions/model.ts'
+import * as renewals from '#src/billing/subscriptions/renew-once.ts'
 import * as subscriptions from '#src/billing/subscriptions/service.ts'
-import { pageRows } from '#src/kernel/pagination.ts'
+import { IdParam, pageRows } from '#src/kernel/pagination.ts'
 import { linkedAccounts } from '#src/recipients/linked-accounts.ts'
 import { summarizeTrial } from './change-summaries.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
-import { readRenewalBound, summarizeRenewalChange, summarizeSlotPurchase } from './summaries.ts'
+import {
+  readRenewalBound,
+  summarizeRenewal,
+  summarizeRenewalChange,
+  summarizeSlotPurchase,
+} from './summaries.ts'
 
 export const listSubscriptions = defineOperation({
   id: 'listSubscriptions',
@@ -86,6 +94,46 @@ export const quoteSubscription = defineOperation({
   handle: ({ app, caller, query }) => subscriptions.quoteSlots(app, caller, query),
 })
 
+export const quoteRenewal = defineOperation({
+  id: 'quoteRenewal',
+  method: 'GET',
+  path: '/subscriptions/{id}/renewal',
+  scope: 'read',
+  isExtension: true,
+  rate: 'read',
+  status: 200,
+  params: IdParam,
+  output: RenewalQuote,
+  handle: ({ app, caller, params }) => renewals.quoteRenewal(app, caller, params),
+})
+
+export const renewSubscription = defineOperation({
+  id: 'renewSubscription',
+  method: 'POST',
+  path: '/subscriptions/{id}/renewal',
+  scope: 'spend',
+  isExtension: true,
+  rate: 'write',
+  idempotent: true,
+  status: 200,
+  errors: [
+    'terms_not_accepted',
+    'billing_disabled',
+    'term_not_next',
+    'price_changed',
+    'payment_required',
+    'insufficient_credits',
+  ],
+  params: IdParam,
+  body: Renewal,
+  output: Subscription,
+  estimate: async ({ app, caller, params }) =>
+    z.encode(SlotQuote, (await renewals.quoteRenewal(app, caller, params)).quote),
+  summarize: summarizeRenewal,
+  handle: ({ app, caller, params, body }) =>
+    renewals.renewOnce(app, caller, { ...body, id: params.id }),
+})
+
 export const startTrial = defineOperation({
   id: 'startTrial',
   method: 'POST',
@@ -108,5 +156,7 @@ export const subscriptionOperations: readonly AnyOperation[] = [
   createSubscription,
   updateSubscriptions,
   quoteSubscription,
+  quoteRenewal,
+  renewSubscription,
   startTrial,
 ]

@@ -10,9 +10,11 @@ import { MIN_TOPUP_CREDITS, PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { creditsWithUsd, renewalText } from '#src/billing/price-text.ts'
 import type {
   NewSubscription,
+  Renewal,
   Subscription,
   SubscriptionChanges,
 } from '#src/billing/subscriptions/model.ts'
+import { quoteRenewal } from '#src/billing/subscriptions/renew-once.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import * as subscriptions from '#src/billing/subscriptions/service.ts'
 import type { NewTopup } from '#src/billing/topups/model.ts'
@@ -117,6 +119,28 @@ export async function summarizeSlotPurchase({
   })
   const renewal = renewalText(t, { quantity, periods, renew: body.autoRenew })
   return [bought, renewal].join('\n')
+}
+
+/** Names the term that the call pays, or says that it is paid already. */
+export async function summarizeRenewal({
+  app,
+  caller,
+  locale,
+  params: { id },
+  body: { term },
+}: SummarizedById & { readonly body: Renewal }): Promise<string> {
+  const t = translator(locale)
+  const next = await quoteRenewal(app, caller, { id })
+  if (term < next.term) return t('operations:does.renewSubscription.paid', { number: bare(id) })
+  const { quantity, periods, totalCredits, balanceCredits, endsAt } = next.quote
+  return t('operations:does.renewSubscription', {
+    number: bare(id),
+    slots: t('units:slots', { count: quantity }),
+    duration: durationOf(t, periods),
+    time: formatDateTime(endsAt, locale, ZONE),
+    price: creditsWithUsd(t, totalCredits),
+    balance: creditsWithUsd(t, balanceCredits),
+  })
 }
 
 export async function summarizeRenewalChange({

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { escapeHtml, type Translate } from '#src/i18n/translate.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
+import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import type { App } from '#src/operations/define.ts'
 import { drawPng } from '#src/pictures/png.ts'
 import { ASSETS_FOLDER, type LinkPreview } from './layout.ts'
@@ -27,16 +28,26 @@ export function linkPreview(
   }
 }
 
-/** The picture of these previews: mark, name and host. It is drawn once, when it is first asked for. */
-export function previewPicture(server: FastifyInstance, { publicUrl }: App): void {
-  let drawn: Promise<Buffer> | undefined
+/**
+ * The picture of these previews: mark, name and host. It is drawn once, when it is first asked for, and again after an
+ * attempt that failed.
+ */
+export function previewPicture(
+  server: FastifyInstance,
+  { publicUrl, clock }: Pick<App, 'publicUrl' | 'clock'>,
+  draw = drawPng,
+): void {
+  const drawn = createSharedCache<'only', Buffer>(clock, {
+    max: 1,
+    freshMs: () => Number.POSITIVE_INFINITY,
+  })
   server.get(PICTURE_PATH, async (_request, reply) => {
-    drawn ??= drawPng(picture(new URL(publicUrl).host))
+    const png = await drawn.get('only', () => draw(picture(new URL(publicUrl).host)))
     return reply
       .header('cache-control', `public, max-age=${HOUR_MS / 1000}`)
       .header('cross-origin-resource-policy', 'cross-origin')
       .type('image/png')
-      .send(await drawn)
+      .send(png)
   })
 }
 

@@ -6,7 +6,12 @@
  * code.
  */
 import { z } from 'zod'
-import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
+import {
+  CHANNEL_KEYS,
+  type ChannelKey,
+  TYPED_CHANNELS,
+  type TypedChannel,
+} from '#src/channels/index.ts'
 import { isTimeZone } from '#src/i18n/format.ts'
 import { modernZone } from '#src/i18n/zones.ts'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
@@ -93,16 +98,41 @@ const changeable = {
   default: z.boolean().meta({ description: 'operations:field.recipientDefault' }),
 }
 
-/** Body of `POST /recipients`. */
+const { address: mailbox, url: hook, ...ofAnyChannel } = changeable
+const ofNewRecipient = {
+  ...z.strictObject(ofAnyChannel).partial().shape,
+  name: changeable.name,
+  default: z.boolean().optional().meta({ description: 'operations:field.newRecipientDefault' }),
+}
+
+/** Channels whose destination is a URL. */
+const URL_CHANNELS = TYPED_CHANNELS.filter(
+  (key): key is Exclude<TypedChannel, 'email'> => key !== 'email',
+)
+
+/** Body of `POST /recipients`, with one variant for each way to name a destination. */
 export const NewRecipient = z
-  .strictObject({
-    ...z.strictObject(changeable).partial().shape,
-    name: changeable.name,
-    channel: z.enum(CHANNEL_KEYS),
-    default: z.boolean().optional().meta({ description: 'operations:field.newRecipientDefault' }),
-  })
+  .discriminatedUnion('channel', [
+    z
+      .strictObject({ ...ofNewRecipient, channel: z.literal('email'), address: mailbox })
+      .meta({ id: 'EmailRecipientRequest' }),
+    z
+      .strictObject({ ...ofNewRecipient, channel: z.enum(URL_CHANNELS), url: hook })
+      .meta({ id: 'UrlRecipientRequest' }),
+    // Refused with the way to add one: `use_telegram_link`.
+    z
+      .strictObject({ ...ofNewRecipient, channel: z.literal('telegram') })
+      .meta({ id: 'TelegramRecipientRequest' }),
+  ])
   .meta({ id: 'RecipientRequest' })
-export type NewRecipient = z.output<typeof NewRecipient>
+/** A new recipient of any channel. */
+export interface NewRecipient
+  extends Pick<RecipientChanges, 'locale' | 'timezone' | 'minSeverity' | 'default'> {
+  readonly name: string
+  readonly channel: ChannelKey
+  readonly address?: string | undefined
+  readonly url?: string | undefined
+}
 
 /** Body of `PATCH /recipients/{id}`. */
 export const RecipientChanges = z

@@ -42,7 +42,7 @@ const Reminders = z
   .array(z.int().min(1).max(REMINDER_MINUTES_MAX))
   .max(REMINDERS_MAX)
   .refine((minutes) => new Set(minutes).size === minutes.length, { params: { code: 'duplicate' } })
-  .meta({ description: 'operations:field.repeatCritical' })
+  .meta({ description: 'operations:field.repeatCritical', uniqueItems: true })
 
 const fields = {
   locale: z.enum(LOCALES),

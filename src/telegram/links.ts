@@ -19,6 +19,20 @@ export function readWatchStart(
   return address.success && type !== undefined ? { type, address: address.data } : undefined
 }
 
+/** The start parameter that opens the list of subscriptions, where auto-renew is switched on. */
+export const RENEWALS_START = 'renewals'
+
+/** The start parameter that opens the renewal of a subscription, once. */
+export function renewalStart(id: number): string {
+  return `renew${id}`
+}
+
+/** The subscription whose renewal a start parameter opens; undefined for every other parameter. */
+export function readRenewalStart(start: string): number | undefined {
+  const id = /^renew(\d{1,9})$/.exec(start)?.[1]
+  return id === undefined ? undefined : Number(id)
+}
+
 /** A group, and the topic in which a link into the private chat was pressed. */
 export interface GroupPlace {
   readonly chatId: number

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
-import type { Fence } from '#src/db/lock.ts'
+import type { Fence } from '#src/db/leases.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import { Instant } from '#src/kernel/units.ts'

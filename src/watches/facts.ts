@@ -1,6 +1,6 @@
 import type { Asset, BlockRef, FeedName } from '#src/chain/chain.ts'
 import type { RecoveryPool } from '#src/chain/recovery-pool.ts'
-import type { Fence } from '#src/db/lock.ts'
+import type { Fence } from '#src/db/leases.ts'
 import {
   createProviderFacts,
   type Eligibility,

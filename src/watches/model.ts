@@ -7,7 +7,7 @@
 import { z } from 'zod'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
-import { Label } from '#src/kernel/label.ts'
+import { Label, textOf } from '#src/kernel/label.ts'
 import { type Address, Id, Instant } from '#src/kernel/units.ts'
 import type { Phase, Signal } from './signal.ts'
 import { REGISTRY } from './types/index.ts'
@@ -25,12 +25,13 @@ const CooldownSeconds = z.int().min(0).max(COOLDOWN_SECONDS_MAX)
 const RecipientIds = z.array(Id).max(RECIPIENTS_MAX)
 /** Minutes without an acknowledgement before an alert is sent to further recipients: 5 minutes to a day. */
 const EscalateAfterMinutes = z.int().min(5).max(1440)
-const ParameterValue = z.union([z.number(), z.boolean()])
+/** Exclusive, because that is published as `oneOf`: generators of clients know no list of types. */
+export const ParameterValue = z.xor([z.number(), z.boolean()])
 
 /** Choices for one signal of a watch; omitted choices have their defaults. */
 export const SignalChoice = z
   .strictObject({
-    id: z.string().max(64),
+    id: textOf(0, 64),
     enabled: z.boolean().optional(),
     recovery: z.strictObject({ enabled: z.boolean() }).optional(),
     parameters: z.record(z.string(), ParameterValue).optional(),
@@ -71,7 +72,7 @@ const [firstType, ...otherTypes] = REGISTRY.map(({ name, target, settings, signa
       // Optional for types without required settings.
       settings: settings.safeParse({}).success ? settings.prefault({}) : settings,
       ...common,
-      signals: z.array(SignalChoice).max(signals.length).optional(),
+      signals: z.array(SignalChoice).max(signals.length).meta({ uniqueItems: true }).optional(),
     })
     .meta({ id: `${schemaName(name)}WatchRequest` }),
 )
@@ -93,7 +94,7 @@ export const WatchChanges = z
   .strictObject({
     label: Label.optional(),
     settings: z.record(z.string(), z.unknown()).optional(),
-    signals: z.array(SignalChoice).max(SIGNALS_MAX).optional(),
+    signals: z.array(SignalChoice).max(SIGNALS_MAX).meta({ uniqueItems: true }).optional(),
     recipientIds: RecipientIds.nullish().meta({ description: 'operations:field.watchRecipients' }),
     minSeverity: MinSeverity.optional(),
     cooldownSeconds: CooldownSeconds.optional().meta({ description: 'operations:field.cooldown' }),
@@ -196,6 +197,10 @@ export interface StoredState {
   readonly severity: (typeof SEVERITIES)[number] | null
   readonly lastEvidenceAt: Date
   readonly lastFiredAt: Date | null
+  /** The newest times at which the signal began and ceased to fire, also untold: an odd number while it fires. */
+  readonly changes: readonly Date[]
+  /** End of the cooldown that frequent changes imposed; null if none is running. */
+  readonly cooldownUntil: Date | null
 }
 
 /** Completes the setting of each signal: the watch's choices override the signal's defaults. */

@@ -1,6 +1,6 @@
 /** Positions of this room that are taken from blocks, and how they are put back if they are ahead. */
 import { sql } from 'drizzle-orm'
-import { isLater, type LaterRows, rowsOf, stamp, timesOf } from '#src/db/later-times.ts'
+import { isLater, type LaterRows, rowsOf, stamp } from '#src/db/later-times.ts'
 import {
   feedPoints,
   observationCursors,
@@ -33,13 +33,7 @@ function cursorsOf(
 
 export const LATER_ROWS: readonly LaterRows[] = [
   cursorsOf('observation_cursors', observationCursors),
-  timesOf('observation_cursors', observationCursors, [
-    observationCursors.observedAt,
-    observationCursors.failingSince,
-    observationCursors.checkedAt,
-  ]),
   cursorsOf('slice_cursors', sliceCursors),
-  timesOf('slice_cursors', sliceCursors, [sliceCursors.observedAt]),
   {
     table: 'published_blocks',
     putBack: ({ head, latest, highest }) => sql`
@@ -56,14 +50,15 @@ export const LATER_ROWS: readonly LaterRows[] = [
             then to_jsonb(${head.number}::int) else observation -> 'position' end)
       where ${isLater([targets.observedAt], latest)} and jsonb_typeof(observation) = 'object'`,
   },
-  timesOf('targets', targets, [targets.noDataSince]),
   {
-    // Without a time of the last alert no cooldown withholds the next one.
+    // Without the times of its alerts no cooldown withholds the next one.
     table: 'signal_states',
     putBack: ({ now, latest }) => sql`
       update ${signalStates} set since = least(${signalStates.since}, ${stamp(now)}),
         last_evidence_at = least(${signalStates.lastEvidenceAt}, ${stamp(now)}),
         last_fired_at = case when ${isLater([signalStates.lastFiredAt], latest)} then null else ${signalStates.lastFiredAt} end,
+        changes = case when ${stamp(latest)} < any(${signalStates.changes}) then '{}' else ${signalStates.changes} end,
+        cooldown_until = case when ${isLater([signalStates.lastFiredAt], latest)} then null else ${signalStates.cooldownUntil} end,
         state = case when jsonb_typeof(${signalStates.state}) = 'object' then (
           select jsonb_object_agg(key, case
             when jsonb_typeof(value) = 'string' and value #>> '{}' ~ '^\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z$'

@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { joinedJson } from '#src/db/arrays.ts'
+import { arrayLiteral, joinedJson } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { memoized } from '#src/kernel/memoized.ts'
@@ -38,6 +38,8 @@ export const StoredStates = z.array(
     severity: Worst,
     lastEvidenceAt: z.coerce.date(),
     lastFiredAt: z.coerce.date().nullable(),
+    changes: z.array(z.coerce.date()),
+    cooldownUntil: z.coerce.date().nullable(),
   }),
 )
 
@@ -127,7 +129,8 @@ async function listStates(
   if (watchIds.length === 0) return new Map()
   const rows = await db.execute<StateRow & { watchId: number }>(sql`
     select watch_id as "watchId", signal, state::text as text, phase, since, streak, severity,
-      last_evidence_at as "lastEvidenceAt", last_fired_at as "lastFiredAt"
+      last_evidence_at as "lastEvidenceAt", last_fired_at as "lastFiredAt", changes,
+      cooldown_until as "cooldownUntil"
     from signal_states where watch_id = any(${sql.param([...watchIds])}::int[])`)
   const states = new Map<number, StateRow[]>()
   for (const { watchId, ...row } of rows) {
@@ -181,8 +184,10 @@ export async function saveStates(
     sql.param(rows.map((row) => read(row.state)))
   await db.execute(sql`
     insert into signal_states (watch_id, signal, state, phase, since, streak, severity,
-      last_evidence_at, last_fired_at)
-    select r.* from unnest(
+      last_evidence_at, last_fired_at, changes, cooldown_until)
+    select r.watch_id, r.signal, r.state, r.phase, r.since, r.streak, r.severity, r.last_evidence_at,
+      r.last_fired_at, r.changes::timestamptz[], r.cooldown_until
+    from unnest(
       ${sql.param(rows.map(({ watchId }) => watchId))}::int[],
       ${column(({ signal }) => signal)}::text[],
       string_to_array(${joinedJson(rows.map(({ state }) => state.state))}, e'\\x1f')::jsonb[],
@@ -191,13 +196,17 @@ export async function saveStates(
       ${column(({ streak }) => streak)}::int[],
       ${column(({ severity }) => severity)}::text[],
       ${column(({ lastEvidenceAt }) => lastEvidenceAt)}::timestamptz[],
-      ${column(({ lastFiredAt }) => lastFiredAt)}::timestamptz[]
-    ) as r(watch_id, signal, state, phase, since, streak, severity, last_evidence_at, last_fired_at)
+      ${column(({ lastFiredAt }) => lastFiredAt)}::timestamptz[],
+      ${column(({ changes }) => arrayLiteral(changes))}::text[],
+      ${column(({ cooldownUntil }) => cooldownUntil)}::timestamptz[]
+    ) as r(watch_id, signal, state, phase, since, streak, severity, last_evidence_at, last_fired_at, changes,
+      cooldown_until)
     -- One look into the index for each; a join may be planned as a scan of all watches.
     cross join lateral (select from watches w where w.id = r.watch_id limit 1) w
     on conflict (watch_id, signal) do update set state = excluded.state, phase = excluded.phase,
       since = excluded.since, streak = excluded.streak, severity = excluded.severity,
-      last_evidence_at = excluded.last_evidence_at, last_fired_at = excluded.last_fired_at`)
+      last_evidence_at = excluded.last_evidence_at, last_fired_at = excluded.last_fired_at,
+      changes = excluded.changes, cooldown_until = excluded.cooldown_until`)
 }
 
 /** Condition: the watch is neither paused nor suspended. */

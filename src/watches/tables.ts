@@ -124,6 +124,10 @@ export const signalStates = pgTable(
     severity: text('severity'),
     lastEvidenceAt: timestamp('last_evidence_at', { withTimezone: true }).notNull(),
     lastFiredAt: timestamp('last_fired_at', { withTimezone: true }),
+    /** The newest times at which the signal began and ceased to fire, also untold: an odd number while it fires. */
+    changes: timestamp('changes', { withTimezone: true }).array().notNull(),
+    /** End of the cooldown that frequent changes imposed. */
+    cooldownUntil: timestamp('cooldown_until', { withTimezone: true }),
   },
   (table) => [
     primaryKey({ columns: [table.watchId, table.signal] }),

@@ -155,7 +155,7 @@ export async function listTargetsWithEndedCooldown(
     where w.target_id = any(${sql.param([...targetIds])}::int[])
       and w.status = 'active' and w.suspended_at is null
       and s.phase = 'pending'
-      and s.last_fired_at + w.cooldown_seconds * interval '1 second' <= ${now}`)
+      and greatest(s.last_fired_at + w.cooldown_seconds * interval '1 second', s.cooldown_until) <= ${now}`)
   return rows.map(({ id }) => id)
 }
 

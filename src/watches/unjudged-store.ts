@@ -21,8 +21,8 @@ export async function markWatchesOf(db: Db, targetId: number, since: Date): Prom
 
 async function markWhere(db: Db, condition: SQL, since: Date): Promise<void> {
   await db.execute(sql`
-    insert into signal_states (watch_id, signal, state, phase, since, last_evidence_at)
-    select ${watches.id}, ${OUTAGE_STATE_KEY}, '{}', 'unknown', ${since}, ${since} from ${watches} where ${condition}
+    insert into signal_states (watch_id, signal, state, phase, since, last_evidence_at, changes)
+    select ${watches.id}, ${OUTAGE_STATE_KEY}, '{}', 'unknown', ${since}, ${since}, '{}' from ${watches} where ${condition}
     on conflict (watch_id, signal) do update set phase = excluded.phase`)
 }
 

@@ -123,6 +123,8 @@ function stateOf(signal: string, severity: Severity, isRecovery: boolean, at: Da
     severity: isRecovery ? null : severity,
     lastEvidenceAt: at,
     lastFiredAt: at,
+    changes: [],
+    cooldownUntil: null,
   }
 }
 

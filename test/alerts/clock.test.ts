@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
-import { sendReminders } from '#src/jobs/send-reminders.ts'
-import { sendSummaries } from '#src/jobs/send-summaries.ts'
+import { repairTimes } from '#src/db/repair-times.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
-import { setToDatabaseTime } from '../support/clock.ts'
+import { STORED_TIMES } from '#src/stored-times.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
-/** Reminders and deferred messages where a clock is wrong. */
+/** Reminders and deferred messages where the clock of the database was ahead, and a process started after it was set back. */
 
 const LOW = 'credits.low-balance'
-const DAY_MINUTES = 1440
 const NIGHT = { enabled: true, from: '22:00', to: '07:00', criticalBypass: true }
 
 let world: AlertWorld
@@ -32,61 +29,23 @@ beforeEach(async () => {
 })
 afterAll(() => world.close())
 
-/** Sets the host's clock to the database's time plus a number of minutes. */
-const setOff = (minutes: number) => setToDatabaseTime(world.clock, world.sql, minutes * MINUTE_MS)
-
-/** Runs the jobs that depend on the clock, as the service does. */
-async function runJobs(): Promise<void> {
-  const signal = new AbortController().signal
-  await sendReminders.run(world.app, signal, CHECK_EVERYTHING)
-  await sendSummaries.run(world.app, signal, CHECK_EVERYTHING)
-  await world.deliver()
+/** Starts a process at this time, by which stored times are repaired. */
+async function startAt(at: Date): Promise<void> {
+  world.clock.set(at)
+  await repairTimes(world.app, STORED_TIMES)
 }
 
-/** As `runJobs`, with the database's clock wrong as well, so that the error is not detected. */
 async function pass(): Promise<void> {
   await world.remind()
   await world.summarize()
   await world.deliver()
 }
 
-test('a host whose clock is a day off sends no reminder; afterwards each is sent once', async () => {
-  await setOff(-20)
-  await world.record(watchId, { event: LOW, severity: 'critical' })
-  await world.deliver()
-  expect(world.chatTexts()).toHaveLength(1)
-  for (const minutes of [DAY_MINUTES, -DAY_MINUTES]) {
-    await setOff(minutes)
-    await runJobs()
-    expect(world.chatTexts()).toHaveLength(1)
-  }
-  await setOff(0)
-  await runJobs()
-  await runJobs()
-  expect(world.chatTexts()).toHaveLength(2)
-  await setOff(4)
-  await runJobs()
-  expect(world.chatTexts()).toHaveLength(2)
-})
-
-test('a host that is a day ahead sends no summary early; afterwards it comes once', async () => {
-  await world.change({ digest: '15m' })
-  await setOff(-20)
-  await world.record(watchId, { event: LOW })
-  await setOff(-20 + DAY_MINUTES)
-  await runJobs()
-  expect(world.chatTexts()).toEqual([])
-  await setOff(0)
-  await runJobs()
-  await runJobs()
-  expect(world.chatTexts()).toHaveLength(1)
-})
-
 test('a clock that is put back by a day delays no reminder, and sends none twice', async () => {
   world.clock.set(new Date('2026-12-02T12:00:00.000Z'))
   await world.record(watchId, { event: LOW, severity: 'critical' })
   await world.deliver()
-  world.clock.set(new Date('2026-12-01T12:00:00.000Z'))
+  await startAt(new Date('2026-12-01T12:00:00.000Z'))
   await pass()
   expect(world.chatTexts()).toHaveLength(1)
   world.clock.set(new Date('2026-12-01T12:14:59.000Z'))
@@ -104,7 +63,7 @@ test('a clock that is put back by a day delays no summary, and sends none twice'
   await world.summarize()
   world.clock.set(new Date('2026-12-04T23:00:00.000Z'))
   await world.record(watchId, { event: LOW })
-  world.clock.set(new Date('2026-12-03T23:00:00.000Z'))
+  await startAt(new Date('2026-12-03T23:00:00.000Z'))
   await pass()
   expect(world.chatTexts()).toEqual([])
   world.clock.set(new Date('2026-12-04T07:00:00.000Z'))
@@ -119,9 +78,11 @@ test('an alert recorded while the clock was a day ahead is escalated after the s
   const changes = { escalateAfterMinutes: 15, escalateTo: [body.id] }
   await world.alice.request('PATCH', `/watches/${watchId}`, changes)
   const paged = () => world.receiver.deliveries.filter(({ hook }) => hook === 'pager').length
-  await setOff(DAY_MINUTES)
+  const rightMs = world.clock.now().getTime()
+  world.clock.advance(86_400)
   await world.record(watchId, { event: LOW })
   const before = paged()
+  await startAt(new Date(rightMs))
   for (const [minutes, count] of [
     [0, 0],
     [1, 0],
@@ -129,7 +90,7 @@ test('an alert recorded while the clock was a day ahead is escalated after the s
     [16, 1],
     [40, 1],
   ] as const) {
-    await setOff(minutes)
+    world.clock.set(new Date(rightMs + minutes * MINUTE_MS))
     await pass()
     expect(paged() - before).toBe(count)
   }

@@ -448,41 +448,37 @@ describe('a mute', () => {
   })
 })
 
-describe('a flapping signal', () => {
-  test('has one message from its sixth change on, and another about its state when it settles', async () => {
-    for (let change = 1; change <= 7; change++) {
-      await world.record(watchId, { event: change % 2 === 1 ? LOW : BACK })
-      await world.deliver()
-      minutes(2)
-    }
+describe('an alert of a signal that changes often', () => {
+  test('says until when no other follows, and so does its recovery meanwhile', async () => {
+    const cooldownUntil = new Date(world.clock.now().getTime() + 30 * 60_000)
+    await world.record(watchId, { event: LOW, cooldownUntil })
     await world.deliver()
-    expect(world.chatTexts()).toHaveLength(5)
-    const last = world.chatTexts().findLast((text) => text.includes('is flapping'))
-    expect(oneLine(last)).toContain('7 changes since 12:00 UTC')
-    expect(world.hooks()).toHaveLength(7)
-    expect(world.subjects()).toHaveLength(5)
-    world.forgetMessages()
-    minutes(30)
-    await pass()
-    expect(world.chatTexts()).toHaveLength(1)
-    // The last change had no message of its own before.
-    expect(world.chatTexts()[0]).toMatch(/^🟠 Watch .*: Only 420 credits left\n/)
+    const sentence = 'This signal keeps changing, so no new alert is sent before 12:30 UTC.'
+    expect(oneLine(world.chatTexts()[0])).toContain(sentence)
+    minutes(2)
+    await world.record(watchId, { event: BACK })
+    await world.deliver()
+    expect(oneLine(world.chatTexts().at(-1))).toContain(sentence)
+    expect(world.hooks()).toEqual([LOW, BACK])
   })
 
-  test('that settles after a recovery sends the recovery', async () => {
-    for (let change = 1; change <= 6; change++) {
-      await world.record(watchId, { event: change % 2 === 1 ? LOW : BACK })
-      minutes(2)
-    }
+  test('says so also when a mute held it, and its recovery after the cooldown does not', async () => {
+    const at = (minute: number) => new Date(world.clock.now().getTime() + minute * 60_000)
+    await world.record(watchId, { event: 'fsp.monitoring' })
+    const { id } = await newest()
+    await muteWatchOf(world.app, world.alice.caller, { id, until: at(10) })
+    await world.record(watchId, { event: LOW, cooldownUntil: at(30) })
     await world.deliver()
     world.forgetMessages()
-    minutes(30)
+    minutes(10)
     await pass()
-    expect(world.subjects()).toHaveLength(1)
-    expect(world.subjects()[0]).toMatch(/ · Recovered$/)
-    minutes(60)
+    expect(oneLine(world.chatTexts().join())).toContain('no new alert is sent before 12:30 UTC')
+    world.forgetMessages()
+    minutes(21)
+    await world.record(watchId, { event: BACK })
     await pass()
-    expect(world.subjects()).toHaveLength(1)
+    expect(world.chatTexts()).toHaveLength(1)
+    expect(world.chatTexts()[0]).not.toContain('keeps changing')
   })
 })
 

@@ -219,23 +219,6 @@ test('a recovery has the effective severity of its alert, also if the alert was 
   expect(notified()).toEqual([1, 1])
 })
 
-test('a signal that settles in quiet hours is notified after them', async () => {
-  await world.change({ quietHours: NIGHT })
-  at('21:20')
-  for (let change = 1; change <= 7; change++) {
-    await world.record(watchId, { event: change % 2 === 1 ? LOW : BACK })
-    world.clock.advance(120)
-  }
-  await pass()
-  world.forgetMessages()
-  at('22:30')
-  await pass()
-  expect(notified()).toEqual([0, 0])
-  at('07:00', 1)
-  await pass()
-  expect(notified()).toEqual([1, 1])
-})
-
 describe('a chat that is unmuted early', () => {
   test('gets critical alerts at once, also with a digest; other alerts wait for the digest', async () => {
     await world.change({ digest: 'daily', digestAt: '09:00', repeat: { critical: [] } })

@@ -75,6 +75,8 @@ export async function runOnEndpoint(
         ...chain.environment,
         DATABASE_URL: databaseUrl,
         LOG_LEVEL: 'info',
+        // The rate is learned, as where the operator states none.
+        FLARE_RPC_PER_MINUTE: '',
         ...kind.environment,
         ...(kind.hasSocket && { FLARE_WS_URLS: chain.socketUrl }),
       }

@@ -16,7 +16,7 @@ const CHAIN_MIB_MAX = 500
 const PROCESS_MIB_MAX = 300
 const ROOT = join(import.meta.dirname, '../../')
 /** The command of `npm run sandbox`: a setting of the environment, then the program and its arguments. */
-const [SETTING = '', , ...START] = packageJson.scripts.sandbox.split(' ')
+const [SETTING = '', , , ...START] = packageJson.scripts.sandbox.split(' ')
 
 /**
  * Runs the sandbox for 24 simulated hours, and measures the peak memory of anvil and of the sandbox process. Then

@@ -1,7 +1,5 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { lockKey } from '#src/db/lock.ts'
-import { REGISTRY } from '#src/jobs/index.ts'
 import type { ServiceProcess } from '../support/service-process.ts'
 import type { Measurement } from './report.ts'
 import { portsOf } from './scale-cpu.ts'
@@ -18,15 +16,15 @@ const MOVED = 20
 const FLR = 10n ** 18n
 const STEP = 2n * FLR
 
-/** An advisory lock that a process holds: a job that runs once. */
+/** The lease of a job that a process holds. */
 interface Held {
-  readonly key: string
-  readonly backend: number
+  readonly job: string
+  readonly owner: string
 }
 
 /**
  * Kills the process that leads most jobs, repeatedly, and measures the time until another one has
- * each of its locks.
+ * each of its leases.
  */
 export async function benchTakeover(world: ScaleWorld): Promise<readonly Measurement[]> {
   const processes = [...(await world.start(2))]
@@ -42,23 +40,20 @@ export async function benchTakeover(world: ScaleWorld): Promise<readonly Measure
       await world.devnet.mine(2, 1)
       const evaluated = untilEvaluated(world).then(() => performance.now() - killedAt)
       const taken = await Promise.all(
-        lost.map(async (lock) => {
-          await untilTaken(world, lock)
-          return [lock.key, performance.now() - killedAt] as const
+        lost.map(async (lease) => {
+          await untilTaken(world, lease)
+          return [lease.job, performance.now() - killedAt] as const
         }),
       )
-      for (const [key, ms] of taken) longest.set(key, Math.max(ms, longest.get(key) ?? 0))
+      for (const [job, ms] of taken) longest.set(job, Math.max(ms, longest.get(job) ?? 0))
       evaluationMs = Math.max(evaluationMs, await evaluated)
       processes[place] = await world.startOne()
     }
   } finally {
     await Promise.all(processes.map((child) => child.stop()))
   }
-  const names = new Map(REGISTRY.map(({ name }) => [lockKey(`job ${name}`), name]))
   return [
-    ...[...longest].map(([key, ms]) =>
-      takeover(`${names.get(key) ?? `lock ${key}`} has a new leader`, ms),
-    ),
+    ...[...longest].map(([job, ms]) => takeover(`${job} has a new leader`, ms)),
     takeover('a block mined at the kill is evaluated', evaluationMs),
   ]
 }
@@ -95,20 +90,19 @@ async function heldBy(
 ): Promise<readonly Held[]> {
   const ports = [...portsOf(pid)].join()
   return await sql<Held[]>`
-    select ((l.classid::bigint << 32) | l.objid::bigint)::text as key, l.pid as backend
-    from pg_locks l join pg_stat_activity a on a.pid = l.pid
-    where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-      and a.client_port = any(string_to_array(${ports}, ',')::int[])`
+    select l.item as job, l.owner
+    from leases l join pg_stat_activity a on a.application_name = 'flare-watchdog ' || l.owner
+    where l.work = 'jobs' and a.client_port = any(string_to_array(${ports}, ',')::int[])`
 }
 
 async function untilTaken(
   { connection: { sql } }: ScaleWorld,
-  { key, backend }: Held,
+  { job, owner }: Held,
 ): Promise<void> {
-  await waitUntil(`lock ${key} is taken over`, async () => {
+  await waitUntil(`${job} is taken over`, async () => {
     const rows = await sql`
-      select from pg_locks where locktype = 'advisory' and granted and objsubid = 1 and pid <> ${backend}
-        and ((classid::bigint << 32) | objid::bigint)::text = ${key}`
+      select from leases
+      where work = 'jobs' and item = ${job} and owner is not null and owner <> ${owner}`
     return rows.length > 0
   })
 }

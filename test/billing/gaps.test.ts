@@ -160,21 +160,6 @@ test('an outage of the endpoints records no gap, however long it is', async () =
   expect(await statuses(draft)).toEqual(['credited'])
 }, 120_000)
 
-test('a gap that was recorded by a clock a year ahead is tried again when the clock is right', async () => {
-  const draft = await draftOf(alice, { asset: 'FLR' })
-  const block = await payIn(draft)
-  spoil(block)
-  await look(TRIES)
-  const rightNow = world.clock.now()
-  world.clock.advance(365 * 86_400)
-  await look()
-  expect(await gaps()).toEqual([{ block, tries: TRIES + 1, recorded: true }])
-  world.clock.set(rightNow)
-  await world.rpc.up()
-  for (let time = 0; time < 3; time += 1) await lookLater()
-  expect([await gaps(), await statuses(draft)]).toEqual([[], ['credited']])
-}, 120_000)
-
 test('a block that every endpoint returns without a valid header delays no later payment', async () => {
   const [lost, later] = [await draftOf(alice, { asset: 'FLR' }), await draftOf(alice)]
   const block = await payIn(lost)

@@ -1,8 +1,14 @@
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sendDueReminders } from '#src/billing/subscriptions/reminders.ts'
 import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
+import {
+  extendTerms,
+  extendTrials,
+  lockRunning,
+  updateSubscription,
+} from '#src/billing/subscriptions/store.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import type { Address } from '#src/kernel/units.ts'
 import { createWatch } from '#src/watches/manage/service.ts'
 import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { NewWatch } from '#src/watches/model.ts'
@@ -64,6 +70,15 @@ const charges = async (client: Client) => {
 const readSubscriptions = async (client: Client) =>
   (await client.request('GET', '/subscriptions')).body
 const only = async (client: Client) => (await readSubscriptions(client)).data[0]
+const watchOf = (client: Client) => {
+  const target = { address: client.caller.wallet, asset: 'FLR' }
+  const input = { type: 'wallet-balance', target, settings: { threshold: '1' } }
+  return createWatch(service.app, client.caller, NewWatch.parse(input))
+}
+/** All rows that the end of a pause writes. */
+const stored = () => service.sql`
+  select (select jsonb_agg(s order by id) from subscriptions s) as terms, (select jsonb_agg(t) from trials t) as trials,
+    (select jsonb_agg(c order by wallet, at) from capacity_changes c) as changes, (select jsonb_agg(p) from billing_pauses p) as pauses`
 
 test('months without billing are not charged, and terms resume with the time they had left', async () => {
   await buy(alice, {})
@@ -177,32 +192,132 @@ test('a switch is applied once when five runs of the job see it at the same time
     Array.from({ length: 5 }, () => renewDueSubscriptions(withBilling(true), signal)),
   )
   expect(await only(alice)).toMatchObject({ endsAt: at(80).toISOString() })
-  const pauses = await service.sql`select off_at, on_at, applied_at from billing_pauses`
-  expect(pauses).toEqual([{ off_at: at(10), on_at: at(60), applied_at: at(60) }])
+  const pauses = await service.sql`select off_at, on_at from billing_pauses`
+  expect(pauses).toEqual([{ off_at: at(10), on_at: at(60) }])
 })
 
-test('a wallet whose terms cannot be moved does not stop the move of other wallets’ terms, and is moved later without a charge', async () => {
+test.each([
+  'subscriptions',
+  'trials',
+  'capacity_changes',
+  'billing_pauses',
+])('a process killed while it writes %s has moved nothing, and the next one moves everything once', async (table) => {
   await buy(alice, {})
-  await buy(bob, {})
+  expect((await bob.request('POST', '/subscriptions/trial')).status).toBe(201)
+  await watchOf(bob)
   await runJobsAt(10, 'off')
-  const wallet: Address = alice.caller.wallet
-  await service.sql`alter table subscriptions add constraint broken
-    check (wallet <> ${service.sql.unsafe(`'${wallet}'`)} or last_applied_pause = 0)`
+  await service.sql.unsafe(`
+      create function die() returns trigger language plpgsql as
+        'begin perform pg_terminate_backend(pg_backend_pid()); return new; end';
+      create trigger die before insert or update on ${table} for each row execute function die()`)
+  const before = await stored()
+  service.clock.set(at(60))
+  const billing = withBilling(true)
+  await expect(renewDueSubscriptions(billing, signal)).rejects.toThrow()
+  await service.sql.unsafe(`drop function die cascade`)
+  expect(await stored()).toEqual(before)
   await runJobsAt(60, 'on')
-  await service.sql`alter table subscriptions drop constraint broken`
-  expect(await only(bob)).toMatchObject({ endsAt: at(80).toISOString() })
-  expect(await only(alice)).toMatchObject({ endsAt: at(30).toISOString() })
-  expect(await charges(alice)).toBe(1)
-  await runJobsAt(61, 'on')
   expect(await only(alice)).toMatchObject({ endsAt: at(80).toISOString() })
+  expect(await readSubscriptions(bob)).toMatchObject({ trial: { endsAt: at(64).toISOString() } })
   expect(await charges(alice)).toBe(1)
+})
+
+test('a pause that begins again at once, or by a clock that is behind, is added to the one before without gap or overlap', async () => {
+  await buy(alice, {})
+  await runJobsAt(10, 'off')
+  await runJobsAt(15, 'on')
+  await runJobsAt(15, 'off')
+  await runJobsAt(20, 'on')
+  // Another process is a second behind, and still has billing off.
+  await runJobsAt(20 - 1 / 86_400, 'off')
+  await runJobsAt(25.123456, 'on')
+  const end = START.getTime() + 30 * DAY_MS + Math.trunc(15.123456 * DAY_MS)
+  expect(await only(alice)).toMatchObject({ endsAt: new Date(end).toISOString() })
+})
+
+test('processes that see billing on and off at the same time extend by exactly the recorded pauses', async () => {
+  await buy(alice, {})
+  for (let minute = 1; minute <= 12; minute += 1) {
+    service.clock.set(new Date(START.getTime() + minute * 61_234))
+    await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        renewDueSubscriptions(withBilling((index + minute) % 2 === 0), signal),
+      ),
+    )
+  }
+  service.clock.set(at(2))
+  await renewDueSubscriptions(withBilling(true), signal)
+  const pauses = await service.sql<{ off_at: Date; on_at: Date }[]>`
+    select off_at, on_at from billing_pauses order by number`
+  expect(pauses.length).toBeGreaterThan(0)
+  let paused = 0
+  for (const [index, { off_at, on_at }] of pauses.entries()) {
+    paused += on_at.getTime() - off_at.getTime()
+    const next = pauses[index + 1]?.off_at ?? on_at
+    expect(next.getTime()).toBeGreaterThanOrEqual(on_at.getTime())
+  }
+  const end = new Date(START.getTime() + 30 * DAY_MS + paused)
+  expect(await only(alice)).toMatchObject({ endsAt: end.toISOString() })
+})
+
+test('a change that the end of the pause waits for is not lost', async () => {
+  await buy(alice, {})
+  await runJobsAt(10, 'off')
+  service.clock.set(at(15))
+  const isLocked = Promise.withResolvers<void>()
+  const mayEnd = Promise.withResolvers<void>()
+  const renewal = service.app.db.transaction(async (tx) => {
+    const [row] = await lockRunning(tx, alice.caller.wallet)
+    if (row === undefined) throw new Error('there is no subscription')
+    await updateSubscription(tx, row, { endsAt: at(60), dueAt: at(60) })
+    isLocked.resolve()
+    await mayEnd.promise
+  })
+  await isLocked.promise
+  const switched = renewDueSubscriptions(withBilling(true), signal)
+  await expect.poll(() => service.sql`select from pg_locks where not granted`).not.toHaveLength(0)
+  mayEnd.resolve()
+  await Promise.all([renewal, switched])
+  expect(await only(alice)).toMatchObject({ endsAt: at(65).toISOString() })
+})
+
+test('a pause over a change of the clocks has its length in seconds, whatever the time zone of the session', async () => {
+  await buy(alice, {})
+  expect((await bob.request('POST', '/subscriptions/trial')).status).toBe(201)
+  // In New York the clocks are changed on March 14.
+  const pause = { offAt: at(10), onAt: at(150) }
+  await service.app.db.transaction(async (tx) => {
+    await tx.execute(sql`set local time zone 'America/New_York'`)
+    await extendTerms(tx, pause)
+    await extendTrials(tx, pause)
+  })
+  expect(await only(alice)).toMatchObject({ endsAt: at(170).toISOString() })
+  expect(await readSubscriptions(bob)).toMatchObject({ trial: { endsAt: at(154).toISOString() } })
+})
+
+test('reminders move with the ends, and an end that was over is announced once more', async () => {
+  await buy(alice, {})
+  await buy(bob, { autoRenew: false })
+  const reminders = async () =>
+    (await service.sql`select remind_at from subscriptions order by id`).map(
+      (row) => row['remind_at'],
+    )
+  expect(await reminders()).toEqual([at(23), at(23)])
+  await runJobsAt(10, 'off')
+  await runJobsAt(20, 'on')
+  expect(await reminders()).toEqual([at(33), at(33)])
+  await runJobsAt(39.5, 'on')
+  expect(await reminders()).toEqual([null, null])
+  // Both were due before billing was switched off, and no job had run since.
+  await runJobsAt(41, 'off')
+  await runJobsAt(50, 'on')
+  expect(await reminders()).toEqual([at(73), at(52)])
+  expect(await only(bob)).toMatchObject({ endsAt: at(53).toISOString() })
 })
 
 test('a trial that was paused loses no watch and causes no reminder, whichever job runs first', async () => {
   expect((await alice.request('POST', '/subscriptions/trial')).status).toBe(201)
-  const target = { address: alice.caller.wallet, asset: 'FLR' }
-  const input = { type: 'wallet-balance', target, settings: { threshold: '1' } }
-  await createWatch(service.app, alice.caller, NewWatch.parse(input))
+  await watchOf(alice)
   await runJobsAt(4, 'off')
   const endings: unknown[] = []
   const app = {
@@ -226,17 +341,4 @@ test('a trial that was paused loses no watch and causes no reminder, whichever j
   expect([await state(), endings.length]).toEqual(['active', 1])
   await runJobsAt(30, 'on', app)
   expect(await state()).toBe('suspended')
-})
-
-test('a trial that is not moved yet is moved when its watches are fitted to the slots', async () => {
-  expect((await alice.request('POST', '/subscriptions/trial')).status).toBe(201)
-  const target = { address: alice.caller.wallet, asset: 'FLR' }
-  const input = { type: 'wallet-balance', target, settings: { threshold: '1' } }
-  await createWatch(service.app, alice.caller, NewWatch.parse(input))
-  await runJobsAt(4, 'off')
-  service.clock.set(at(20))
-  await service.sql`update billing_pauses set on_at = ${at(20)}`
-  await fitWalletsWithChangedSlots(service.app, signal)
-  expect((await alice.request('GET', '/watches')).body.data[0].status).toBe('active')
-  expect(await readSubscriptions(alice)).toMatchObject({ trial: { endsAt: at(30).toISOString() } })
 })

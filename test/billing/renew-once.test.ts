@@ -45,6 +45,7 @@ const after = (ms: number) => service.clock.set(new Date(service.clock.now().get
 const runJob = (app = service.app) => renewDueSubscriptions(app, signal)
 const renew = (id: number, term: number, expectedCredits = PRICE) =>
   renewOnce(service.app, alice.caller, { id, term, expectedCredits })
+const ended = { code: 'not_found' }
 const endAfter = (terms: number) => new Date(START.getTime() + terms * PERIOD_MS)
 
 test('begins its new term where the paid one ends, at the price and end that were shown', async () => {
@@ -62,8 +63,8 @@ test('begins its new term where the paid one ends, at the price and end that wer
   after(30 * DAY_MS)
   await runJob()
   expect(await only()).toMatchObject({ status: 'expired', endsAt: endAfter(2).toISOString() })
-  expect(await quoteRenewal(service.app, alice.caller, { id })).toBeUndefined()
-  expect(await renew(id, 3)).toBeUndefined()
+  await expect(quoteRenewal(service.app, alice.caller, { id })).rejects.toMatchObject(ended)
+  await expect(renew(id, 3)).rejects.toMatchObject(ended)
 })
 
 test('is refused without credits, at another price, without billing, and for a strange subscription', async () => {
@@ -76,13 +77,62 @@ test('is refused without credits, at another price, without billing, and for a s
   await expect(renewOnce(free, alice.caller, body)).rejects.toMatchObject({
     code: 'billing_disabled',
   })
-  expect(await renew(id + 1, 2)).toBeUndefined()
+  await expect(renew(id + 1, 2)).rejects.toMatchObject(ended)
   const stranger = {
     ...alice.caller,
     wallet: '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE',
   } as const
-  expect(await renewOnce(service.app, stranger, body)).toBeUndefined()
+  await expect(renewOnce(service.app, stranger, body)).rejects.toMatchObject(ended)
   expect(await balance()).toBe(PRICE)
+})
+
+test('pays the next term only, however often a later one is asked for', async () => {
+  const id = await buy(10_000)
+  for (let times = 0; times < 3; times++) {
+    await expect(renew(id, 4)).rejects.toMatchObject({
+      code: 'term_not_next',
+      details: { values: { number: 2 } },
+    })
+  }
+  expect(await balance()).toBe(10_000 - PRICE)
+  await renew(id, 2)
+  await renew(id, 2)
+  expect(await balance()).toBe(10_000 - 2 * PRICE)
+})
+
+test('over REST: quoted, paid once per term and once per key, refused without the right or credits', async () => {
+  const id = await buy(3 * PRICE)
+  const path = `/subscriptions/${id}/renewal`
+  const quote = await alice.request('GET', path)
+  expect(quote).toMatchObject({
+    status: 200,
+    body: { subscription: { id }, term: 2, quote: { totalCredits: PRICE, shortfallCredits: 0 } },
+  })
+  const { term } = quote.body
+  const key = { 'idempotency-key': 'renewal' }
+  const paid = await alice.request('POST', path, { term, expectedCredits: PRICE }, key)
+  expect(paid).toMatchObject({
+    status: 200,
+    body: { id, startsAt: endAfter(1).toISOString(), endsAt: endAfter(2).toISOString() },
+  })
+  const replay = await alice.request('POST', path, { term, expectedCredits: PRICE }, key)
+  expect(replay).toMatchObject({ body: paid.body, headers: { 'idempotent-replayed': 'true' } })
+  expect((await alice.request('POST', path, { term })).body).toEqual(paid.body)
+  expect(await balance()).toBe(PRICE)
+  const send = async (body: object) => (await alice.request('POST', path, body)).body
+  expect(await send({ term: 4 })).toMatchObject({ status: 409, code: 'term_not_next' })
+  expect(await send({ term: 0 })).toMatchObject({
+    errors: [{ pointer: '/term', code: 'too_small' }],
+  })
+  expect(await send({})).toMatchObject({ errors: [{ pointer: '/term', code: 'required' }] })
+  expect(await send({ term: 3, expectedCredits: 1 })).toMatchObject({ code: 'price_changed' })
+  await send({ term: 3 })
+  expect(await send({ term: 4 })).toMatchObject({ status: 402, shortfallCredits: PRICE })
+  for (const method of ['GET', 'POST'] as const) {
+    const body = method === 'GET' ? undefined : { term: 2 }
+    const other = await alice.request(method, `/subscriptions/${id + 1}/renewal`, body)
+    expect(other).toMatchObject({ status: 404, body: { code: 'not_found' } })
+  }
 })
 
 test('keeps the days of a pause of billing in its old term', async () => {
@@ -111,18 +161,24 @@ const Step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('auto'), on: fc.boolean() }) },
 )
 
+/** Renews a subscription unless it has ended. */
+const tryRenew = (id: number, term: number) =>
+  renew(id, term).catch((error) => expect(error).toMatchObject(ended))
+
 test('no day is lost or given twice, whatever the order of renewing, auto-renew and end, also at once', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(Step, { minLength: 3, maxLength: 14 }), async (steps) => {
       await reset()
       const id = await buy(1_000_000)
       for (const step of steps) {
-        const next = (await quoteRenewal(service.app, alice.caller, { id }))?.term ?? 2
+        const { term: next } = await quoteRenewal(service.app, alice.caller, { id }).catch(() => ({
+          term: 2,
+        }))
         if (step.kind === 'wait') after(('days' in step ? step.days : 0) * DAY_MS)
-        if (step.kind === 'renew') await renew(id, next)
-        if (step.kind === 'renewTwice') await Promise.all([renew(id, next), renew(id, next)])
-        if (step.kind === 'renewOld') await renew(id, next - 1)
-        if (step.kind === 'renewAndJob') await Promise.all([renew(id, next), runJob()])
+        if (step.kind === 'renew') await tryRenew(id, next)
+        if (step.kind === 'renewTwice') await Promise.all([tryRenew(id, next), tryRenew(id, next)])
+        if (step.kind === 'renewOld') await tryRenew(id, next - 1)
+        if (step.kind === 'renewAndJob') await Promise.all([tryRenew(id, next), runJob()])
         if (step.kind === 'job') await runJob()
         if (step.kind === 'auto' && 'on' in step) {
           await alice.request('PATCH', '/subscriptions', { id, autoRenew: step.on })

@@ -4,6 +4,7 @@ import { ALLOWED_UPDATES, fetchUpdates } from '#bot/core/poller.ts'
 import { type BotService, createBotService } from '#bot/core/service.ts'
 import { BOT_PARTS } from '#bot/parts.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
+import { createLeases } from '#src/db/leases.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -47,16 +48,18 @@ function create(
 ): BotService {
   const { token = BOT_TOKEN, webhookSecret, publicUrl = app.publicUrl } = over
   const pace = ownPace({ allMs: 0, chatMs: 0 })
-  const leaseClock = { now: () => app.clock.now(), sync: async () => undefined }
   const settings = {
     token,
     apiRoot: telegram.url,
     webhookSecret,
     pace,
-    leaseClock,
     parts: BOT_PARTS,
   }
-  const service = createBotService({ ...app, publicUrl }, only.sql, settings)
+  const service = createBotService(
+    { ...app, publicUrl, leases: createLeases(only.sql) },
+    only.sql,
+    settings,
+  )
   services.push(service)
   return service
 }
@@ -280,12 +283,11 @@ describe('the webhook', () => {
 
   beforeAll(async () => {
     server = fastify()
-    const service = createBotService(app, only.sql, {
+    const service = createBotService({ ...app, leases: createLeases(only.sql) }, only.sql, {
       token: BOT_TOKEN,
       apiRoot: telegram.url,
       webhookSecret: secret,
       pace: ownPace(),
-      leaseClock: { now: () => app.clock.now(), sync: async () => undefined },
       parts: BOT_PARTS,
     })
     service.mount(server)

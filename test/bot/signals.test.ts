@@ -45,6 +45,8 @@ async function fires(name: string, streak: number): Promise<void> {
         severity: 'critical',
         lastEvidenceAt: since,
         lastFiredAt: since,
+        changes: [],
+        cooldownUntil: null,
       },
     },
   ])

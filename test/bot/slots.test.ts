@@ -95,6 +95,24 @@ describe('/slots', () => {
       expect(says(ann)).toContain('Slots · 2 of 2 used')
     }))
 
+  test('is followed by the renewal of a subscription from the link of a mail, and by the list', () =>
+    inFreshWorld(async () => {
+      await withCredits('alice', 5000)
+      const ann = await world.linked('alice', SPENDER)
+      const [subscription] = await subscriptionsOf('alice')
+      await ann.say('/start renewals')
+      expect(says(ann)).toContain('Subscription 1: 1 slot until Dec 20, 2026, auto-renew: off')
+      expect(ann.labels().flat()).toContain('Auto-renew 1')
+      await ann.say(`/start renew${subscription?.id}`)
+      expect(says(ann)).toContain('Renew once')
+      const [[pay = ''] = []] = ann.labels()
+      await ann.press(pay)
+      expect((await subscriptionsOf('alice'))[0]?.startsAt).toEqual(subscription?.endsAt)
+      expect(await balanceOf('alice')).toBe(4500)
+      await ann.say('/start renew999999')
+      expect(says(ann)).toContain('Slots · 0 of 1 used')
+    }))
+
   test('is refused in a group, with a link to the private chat', async () => {
     const ann = await world.linked('bob')
     const { id } = world.telegram.group({ title: 'Crew', members: [ann.id], admins: [ann.id] })

@@ -112,8 +112,9 @@ describe('/status', () => {
       const times = { since: at, lastEvidenceAt: at, lastFiredAt: at }
       const state = { streak: 2, severity: null }
       const signal = { signal: 'ftso-commit', phase: 'firing', streak: 2 } as const
+      const cooldown = { changes: [], cooldownUntil: null }
       return saveStates(world.app.db, [
-        { watchId, state: { ...signal, ...times, state, severity } },
+        { watchId, state: { ...signal, ...times, ...cooldown, state, severity } },
       ])
     }
     const texts = async () => {

@@ -63,6 +63,8 @@ const STATE = {
   streak: null,
   severity: null,
   lastFiredAt: null,
+  changes: [],
+  cooldownUntil: null,
 } as const
 
 async function firing(
@@ -134,6 +136,8 @@ describe('the list', () => {
           severity: 'critical',
           lastEvidenceAt: since,
           lastFiredAt: since,
+          changes: [],
+          cooldownUntil: null,
         },
       },
     ])

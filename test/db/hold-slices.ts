@@ -5,13 +5,13 @@
  */
 import { sql as query } from 'drizzle-orm'
 import { connect } from '#src/db/connection.ts'
-import { FenceError } from '#src/db/lock.ts'
+import { createLeases, FenceError } from '#src/db/leases.ts'
 import { isConnectionFailure } from '#src/db/session.ts'
 import { createSlices } from '#src/db/slices.ts'
 
 const [url = '', name = ''] = process.argv.slice(2)
 const { db, sql } = connect(url)
-const slices = createSlices({ db, sql, name, wakes: [] })
+const slices = createSlices({ db, leases: createLeases(sql), name, wakes: [] })
 const writer = process.pid
 
 setInterval(() => void slices.share().catch(() => undefined), 200)

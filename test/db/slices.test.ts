@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { sql as query } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { connect } from '#src/db/connection.ts'
-import { FenceError } from '#src/db/lock.ts'
+import { createLeases, FenceError } from '#src/db/leases.ts'
 import { createSlices, type HeldSlices, SLICES, type Slices } from '#src/db/slices.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { isWhole } from '../support/runs.ts'
@@ -25,11 +25,15 @@ function newName(): string {
   return `work ${names}`
 }
 
-const member = (name: string): Slices => createSlices({ ...database, name, wakes: [] })
+/** The slices of a process that renews its membership when it shares them. */
+const member = (name: string, base = database): Slices => {
+  const leases = createLeases(base.sql, { isRenewing: false })
+  return createSlices({ db: base.db, leases, name, wakes: [] })
+}
 
 /** Ends the memberships that are not renewed, as time would. */
 const pass = (name: string) =>
-  database.sql`update slice_members set expires_at = expires_at - interval '1 minute' where name = ${name}`
+  database.sql`update members set expires_at = expires_at - interval '1 minute' where work = ${name}`
 
 async function settle(members: readonly Slices[]): Promise<readonly number[]> {
   for (let round = 0; round < 3; round += 1)
@@ -106,7 +110,7 @@ test('the slices of a process that died before the clock of the database was put
   const [former, next] = [member(name), member(name)]
   await former.share()
   await database.sql`
-    update slice_members set expires_at = expires_at + interval '1 hour' where name = ${name}`
+    update members set expires_at = expires_at + interval '1 hour' where work = ${name}`
   await next.share()
   expect(next.held()).toHaveLength(SLICES)
 })
@@ -168,10 +172,10 @@ test('a process that lost its slices and continues gets a share again', async ()
 test('no slice is lost if the connection breaks before the result of the database arrives', async () => {
   const name = newName()
   const other = connect(database.url, { max: 1 })
-  const rejoined = createSlices({ ...other, name, wakes: [] })
+  const rejoined = member(name, { ...database, ...other })
   await rejoined.share()
   await database.sql`
-    update slice_leases set number = number + 1 where name = ${name} and slice = 9`
+    update leases set number = number + 1 where work = ${name} and item = '9'`
   await expect(write(rejoined, [9])).rejects.toBeInstanceOf(FenceError)
   await rejoined.share()
   await write(rejoined, [9])
@@ -181,8 +185,9 @@ test('no slice is lost if the connection breaks before the result of the databas
 test('a membership is renewed while all connections of the pool are taken', async () => {
   const name = newName()
   const busy = connect(database.url, { max: 1 })
-  const rejoined = createSlices({ ...busy, name, wakes: [] })
-  await rejoined.share()
+  const leases = createLeases(busy.sql)
+  const slices = createSlices({ db: busy.db, leases, name, wakes: [] })
+  await slices.share()
   await pass(name)
   const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const holding = busy.db.transaction(async () => {
@@ -190,7 +195,7 @@ test('a membership is renewed while all connections of the pool are taken', asyn
     await over.promise
   })
   await begun.promise
-  await rejoined.renew()
+  await leases.renew()
   const other = member(name)
   await other.share()
   expect(other.held()).toEqual([])
@@ -199,31 +204,19 @@ test('a membership is renewed while all connections of the pool are taken', asyn
   await busy.close()
 })
 
-test('after a renewal lost its connection, the next one uses another connection', async () => {
+test('a process that has not shared for thirty seconds is no longer a member', async () => {
   const name = newName()
-  const [first, second] = [member(name), member(name)]
-  await first.share()
-  await database.sql`
-    select pg_terminate_backend(pid, 10000) from pg_stat_activity
-    where datname = current_database() and query like '%insert into slice_members%' and pid <> pg_backend_pid()`
-  await first.renew().catch(() => undefined)
-  await pass(name)
-  await first.renew()
-  await second.share()
-  expect(second.held()).toEqual([])
-})
-
-test('a process that has not renewed its membership for thirty seconds is no longer a member', async () => {
-  const name = newName()
-  const [first, second] = [member(name), member(name)]
-  await first.renew()
-  expect(await database.sql`select from slice_members where name = ${name}`).toHaveLength(0)
+  const leases = createLeases(database.sql, { isRenewing: false })
+  const first = createSlices({ db: database.db, leases, name, wakes: [] })
+  await leases.renew()
+  expect(await database.sql`select from members where work = ${name}`).toHaveLength(0)
   await first.share()
   await pass(name)
   const later = performance.now() + 30_001
   const clock = vi.spyOn(performance, 'now').mockReturnValue(later)
-  await first.renew()
+  await leases.renew()
   clock.mockRestore()
+  const second = member(name)
   await second.share()
   expect(second.held()).toHaveLength(SLICES)
 })

@@ -15,11 +15,11 @@ import {
   listDueInBacklogs,
   listNewestDeliveries,
   listStuckInLongQueues,
-  repairDueTimes,
 } from '#src/delivery/due-store.ts'
 import { listStaleRecipients } from '#src/delivery/message-store.ts'
 import { dropOldDeliveries } from '#src/delivery/retention.ts'
 import { type FinishedDelivery, finishDeliveries, makeRetriesDue } from '#src/delivery/store.ts'
+import { STORED_TIMES } from '#src/delivery/stored-times.ts'
 import { listSettings } from '#src/recipients/settings-store.ts'
 import { listCandidates } from '#src/recipients/store.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
@@ -114,6 +114,9 @@ async function statementOf(send: (db: Outbox['db']) => Promise<unknown>): Promis
 }
 
 const now = () => outbox.clock.now()
+/** Sends the repair of an entry of the list. */
+const repair = (db: Outbox['db'], entry: number) =>
+  db.execute(STORED_TIMES[entry]?.repair(now()) ?? sql``)
 const lease = () => ({ now: now(), leasedUntil: new Date(now().getTime() + 60_000) })
 const ended = () =>
   ids.map((id, index) => ({
@@ -154,7 +157,9 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
 
 test.each<[string, (db: Outbox['db']) => Promise<unknown>, readonly string[]]>([
   ['makeRetriesDue', (db) => makeRetriesDue(db, [1, 2, 3], now()), ['deliveries_retries']],
-  ['repairDueTimes', (db) => repairDueTimes(db, now()), ['deliveries_created']],
+  ['the repair of rows', (db) => repair(db, 0), ['deliveries_created']],
+  ['the repair of leases', (db) => repair(db, 1), ['deliveries_order']],
+  ['the repair of retries', (db) => repair(db, 2), ['deliveries_retries']],
   [
     'listDueDeliveries',
     (db) => listDueDeliveries(db, 'webhook', { full: NONE_FULL, now: now() }),

@@ -67,6 +67,13 @@ describe('a delivery to a destination that is off', () => {
     expect(await listRetained(outbox.deps, STRANGER, target.id)).toEqual([])
   })
 
+  test('is listed also when the content of another cannot be read', async () => {
+    const ids = await outbox.enqueue(...missed(3))
+    await outbox.db.execute(sql`update deliveries set envelope = '{}' where id = ${ids[1]}`)
+    expect(await keptTitles()).toEqual(['Missed 2', 'Missed 0'])
+    expect(outbox.deps.quarantine.read()).toEqual([{ kind: 'delivery', rows: 1 }])
+  })
+
   test('is sent once on request when the destination is on again', async () => {
     await outbox.enqueue(...missed(4))
     await switchTo('disabled')

@@ -203,6 +203,28 @@ describe('the answer to wrong input', () => {
     expect(got).toBeLessThan(8000)
   })
 
+  test('names the property, the signal and the parameter that were probably meant', async () => {
+    const patch = async (change: object) => {
+      const { body } = await alice.request('PATCH', `/watches/${watchId}`, change)
+      return body.errors?.map(({ code, detail }: { code: string; detail: string }) => [
+        code,
+        detail,
+      ])
+    }
+    const meant = (name: string) => expect.stringContaining(`Did you mean ${name}?`)
+    expect(await patch({ lable: 'A', min_severity: 'info', colour: 'red' })).toEqual([
+      ['unknown', meant('label')],
+      ['unknown', meant('minSeverity')],
+      ['unknown', 'Unknown property.'],
+    ])
+    expect(await patch({ signals: [{ id: 'balance-chnage' }] })).toEqual([
+      ['signal', meant('balance-change')],
+    ])
+    expect(await patch({ signals: [{ id: 'weather' }] })).toEqual([
+      ['signal', 'This watch type has no such signal.'],
+    ])
+  })
+
   test('lists the first 20 errors, with the beginning of a long place', async () => {
     const { body } = await alice.request('PATCH', `/watches/${watchId}`, {
       [LONG]: 1,

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SCOPES } from '#src/kernel/caller.ts'
+import { examplesAt } from '#src/operations/examples/index.ts'
 import { REGISTRY } from '#src/operations/index.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, request, signIn } from '../support/people.ts'
+
+const EXAMPLES = examplesAt('https://watchdog.example.org')
 
 let service: Awaited<ReturnType<typeof serviceOnly>>
 let reader: Client
@@ -79,9 +82,10 @@ describe('every operation', () => {
   })
 
   test.each(routed.filter(([, { body }]) => body))('%s refuses an unknown property', async (_name, {
+    id,
     method,
   }, path) => {
-    const answer = await send(path, method, { surprise: 1, type: 'wallet-balance' })
+    const answer = await send(path, method, { ...EXAMPLES[id]?.request, surprise: 1 })
     expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
     expect(answer.body.errors).toContainEqual(
       expect.objectContaining({ pointer: '/surprise', code: 'unknown' }),
@@ -97,8 +101,10 @@ describe('every operation', () => {
     method,
     path = '',
     body,
+    id: name,
   }) => {
-    const payload = body === undefined ? undefined : {}
+    const isEmptyAllowed = body?.safeParse({}).success === true
+    const payload = body && (isEmptyAllowed ? {} : EXAMPLES[name]?.request)
     for (const id of ids) {
       const answer = await send(path.replace('{id}', id), method, payload)
       expect([id, answer.status, answer.body.errors?.[0]?.pointer]).toEqual([id, 400, '/id'])

@@ -100,6 +100,37 @@ describe('POST /watches', () => {
     expect((await alice.request('POST', '/watches', other, headers)).status).toBe(201)
   })
 
+  test.each([
+    ['a response of another shape', () => world.app.box.seal('idempotency', '{"id":"seven"}'), 201],
+    [
+      'a refusal with a code of another release',
+      () => {
+        const refusal = { kind: 'conflict', code: 'never_heard_of', details: {} }
+        return world.app.box.seal('idempotency', JSON.stringify(refusal))
+      },
+      409,
+    ],
+    ['a response that no key decrypts', () => 'damaged', 201],
+  ])('names %s, and creates nothing again', async (_name, seal, status) => {
+    const headers = { 'idempotency-key': `unreadable ${_name}` }
+    const send = () => alice.request('POST', '/watches', balance, headers)
+    expect(await send()).toMatchObject({ status: 201 })
+    await world.sql`
+      update idempotency_keys set answer = ${seal()}, status = ${status}
+      where key = ${headers['idempotency-key']}`
+    for (let repeat = 0; repeat < 2; repeat++) {
+      const answer = await send()
+      expect(answer).toMatchObject({
+        status: 409,
+        body: { code: 'idempotency_response_unreadable' },
+      })
+      expect(answer.headers).not.toHaveProperty('idempotent-replayed')
+    }
+    expect((await alice.request('GET', '/watches')).body.data).toHaveLength(1)
+    const rows = world.app.quarantine.read()
+    expect(rows).toContainEqual({ kind: 'idempotent_response', rows: expect.any(Number) })
+  })
+
   test('replays a refusal for its key, too', async () => {
     await create()
     const headers = { 'idempotency-key': 'refused' }

@@ -25,10 +25,13 @@ const AGAIN = 'credits.recovered'
 
 beforeAll(async () => {
   service = await serviceOnly()
+  await signInBoth()
+})
+async function signInBoth(): Promise<void> {
   alice = await signIn(service, 'alice')
   bob = await signIn(service, 'bob')
   await service.sql`update tokens set expires_at = ${new Date('2030-01-01T00:00:00.000Z')}`
-})
+}
 beforeEach(async () => {
   service.clock.set(START)
   await service.sql`
@@ -378,7 +381,9 @@ describe('the job', () => {
 test('a process killed at any moment loses and repeats no alert', async () => {
   const ROUNDS = runs(10, 30)
   const kills = isWhole ? [1, 20, 45] : [randomInt(1, ROUNDS + 1)]
-  service.clock.set(new Date(Date.now()))
+  // Six minutes between entries, so that the changes impose no cooldown; all of them in the past of the processes.
+  const GAP_SECONDS = 360
+  service.clock.set(new Date(Date.now() - ROUNDS * 2 * GAP_SECONDS * 1000))
   await watchCredits(500)
   await judge()
   const start = () => startServiceProcess({ DATABASE_URL: service.database.url, ROLES: 'watcher' })
@@ -389,9 +394,11 @@ test('a process killed at any moment loses and repeats no alert', async () => {
   const spendAndGive = async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       await spend(600)
+      service.clock.advance(GAP_SECONDS)
       // Not far ahead of the judging processes, so that each has work in progress.
       await expect.poll(countAlerts, { timeout: 60_000 }).toBeGreaterThanOrEqual(round * 2 - 4)
       await give(600)
+      service.clock.advance(GAP_SECONDS)
     }
   }
   const killAndStart = async () => {
@@ -413,6 +420,8 @@ const stateOf = async (id: number) =>
   (await alice.request('GET', `/watches/${id}`)).body.signalStates[0].state
 
 describe('an alert that the cooldown defers', () => {
+  // The tests have one minute, and a token may send 120 changes in it.
+  beforeAll(signInBoth)
   const cooldownSeconds = 6 * HOUR_SECONDS
 
   test('is notified when the cooldown ends, without another entry', async () => {
@@ -456,6 +465,31 @@ describe('an alert that the cooldown defers', () => {
     await judge()
     expect(await events()).toEqual([LOW, AGAIN])
     expect(await stateOf(id)).toBe('ok')
+  })
+
+  test('is notified when the cooldown ends that frequent changes imposed', async () => {
+    const id = await watchCredits(500)
+    await judge()
+    for (let change = 1; change <= 9; change++) {
+      await (change % 2 === 1 ? spend(600) : give(600))
+      await judge()
+      service.clock.advance(60)
+    }
+    const sent = Array.from({ length: 4 }, () => [LOW, AGAIN]).flat()
+    expect(await events()).toEqual(sent)
+    expect(await stateOf(id)).toBe('pending')
+    const imposed = await service.sql`select fired_at, cooldown_until from alerts
+      where cooldown_until is not null`
+    const at = new Date('2026-11-20T12:06:00.000Z')
+    expect(imposed).toEqual([
+      { fired_at: at, cooldown_until: new Date('2026-11-20T12:36:00.000Z') },
+    ])
+    service.clock.set(new Date('2026-11-20T12:35:59.000Z'))
+    await judge()
+    expect(await events()).toEqual(sent)
+    service.clock.advance(1)
+    await judge()
+    expect(await events()).toEqual([...sent, LOW])
   })
 
   test('waits while its watch is paused', async () => {

@@ -41,6 +41,23 @@ async function withJob(job: Job, work: () => Promise<void>): Promise<void> {
   }
 }
 
+test('a job that charges or deletes does not run while the clocks of host and database differ', async () => {
+  const { job, runs } = recording({ needsAgreedClocks: true, everyMs: () => 20 })
+  let aheadMs = -400_000
+  const errors: string[] = []
+  const log = { ...service.app.log, error: (_: object, message: string) => errors.push(message) }
+  const app = { ...service.app, log, hostAheadMs: async () => aheadMs }
+  const running = await startJobs(app, service.sql, [job])
+  await expect.poll(() => errors.length).toBeGreaterThan(2)
+  expect(new Set(errors)).toEqual(new Set(['clock of this host differs from that of the database']))
+  expect(runs).toEqual([])
+  aheadMs = 200_000
+  await expect.poll(() => runs.length).toBeGreaterThan(0)
+  await running.stop()
+  await runOnceBeforeStart({ ...app, hostAheadMs: async () => 400_000 }, { ...job, name: 'once' })
+  expect(errors.length).toBeGreaterThan(3)
+})
+
 test('the first run of a job is a full scan, later ones get the payloads of notifications', async () => {
   const { job, runs } = recording()
   await withJob(job, async () => {
@@ -54,11 +71,11 @@ test('the first run of a job is a full scan, later ones get the payloads of noti
 
 test('a job that is run on request runs at once, unless it is running already', async () => {
   const { job, runs } = recording()
-  await runOnceBeforeStart(service.app, service.sql, job)
+  await runOnceBeforeStart(service.app, job)
   expect(runs).toEqual([['all']])
   await withJob(job, async () => {
     await expect.poll(() => runs).toHaveLength(2)
-    await runOnceBeforeStart(service.app, service.sql, job)
+    await runOnceBeforeStart(service.app, job)
     expect(runs).toHaveLength(2)
   })
 })

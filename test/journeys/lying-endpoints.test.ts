@@ -125,7 +125,6 @@ describe('a transfer', () => {
     shift([primary], change)
     await devnet.transfer(carol(), bob(), 150n * FLR)
     await expectAlert(id)
-    expect(lines.filter(({ message }) => message.startsWith('clock of this host'))).toEqual([])
   })
 
   test('is told when the only endpoints that answer give blocks their real time again', async () => {
@@ -243,12 +242,18 @@ describe('positions that are stored ahead of the clock', () => {
     await sql`insert into validator_polls values (${LATE}, '{}')`
     service = await startService()
     await expectAlert(id)
-    const isLogged = ({ message }: { message: string }) =>
-      message.startsWith('stored positions were')
-    expect(lines.filter(isLogged).map(({ fields }) => Object(fields).table)).toEqual([
-      ...['observation_cursors', 'observation_cursors', 'slice_cursors', 'slice_cursors'],
-      ...['published_blocks', 'targets', 'targets', 'signal_states', 'feed_points', 'fsp_rounds'],
-      ...['fsp_progress', 'vote_signatures', 'publications', 'validator_polls', 'payment_cursors'],
+    const logged = (start: string) =>
+      lines
+        .filter(({ message }) => message.startsWith(start))
+        .map(({ fields }) => Object(fields).table)
+    // Times by the clock are repaired first, without the chain.
+    expect(logged('stored times were')).toEqual([
+      ...['publications', 'validator_polls'],
+      ...['observation_cursors', 'slice_cursors', 'targets'],
+    ])
+    expect(logged('stored positions were')).toEqual([
+      ...['observation_cursors', 'slice_cursors', 'published_blocks', 'targets', 'signal_states'],
+      ...['feed_points', 'fsp_rounds', 'fsp_progress', 'vote_signatures', 'payment_cursors'],
     ])
     const [progress] = await sql`select block_number, resume_from, state from fsp_progress`
     expect(progress).toMatchObject({

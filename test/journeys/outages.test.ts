@@ -9,7 +9,6 @@ import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { type Connection, connect } from '#src/db/connection.ts'
-import { systemClock } from '#src/kernel/clock.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { readTip } from '#src/watches/observe/tip.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
@@ -82,7 +81,7 @@ function createService(env: Readonly<Record<string, string>> = {}): Service {
     info: (_: unknown, message: string) => void messages.push(message),
   }
   // The database keeps the machine's time.
-  const parts = { databaseUrl: database.nearUrl, log, clock, hostClock: systemClock }
+  const parts = { databaseUrl: database.nearUrl, log, clock }
   return createApp(config, parts)
 }
 
@@ -291,7 +290,7 @@ test('an endpoint of another chain at the first start', async () => {
   const config = loadConfig(
     testEnvironment({ CHAIN_ID: '19', FLARE_RPC_URLS: endpoints.map(({ url }) => url).join(',') }),
   )
-  const parts = { databaseUrl: other.nearUrl, log: silentLogger, clock, hostClock: systemClock }
+  const parts = { databaseUrl: other.nearUrl, log: silentLogger, clock }
   const second = createApp(config, parts)
   try {
     await second.start()

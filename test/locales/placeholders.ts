@@ -244,7 +244,6 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   signature: 'term',
   signed: 'instant',
   since: {
-    'messages:flapping.changes': 'clock',
     'messages:*': 'moment',
     otherwise: 'near',
   },

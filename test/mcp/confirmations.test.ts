@@ -138,6 +138,25 @@ describe('a confirmation', () => {
   })
 })
 
+test('the renewal of a subscription names its term and price, is paid once, and is previewed as it would be refused', async () => {
+  const slots = { body: { quantity: 1, periods: 1 } }
+  const { body: bought } = await confirm(client, 'createSubscription', slots)
+  const { body: next } = await call(client, 'quoteRenewal', { id: bought['id'] })
+  expect(next).toMatchObject({ term: 2, quote: { startsAt: bought['endsAt'] } })
+  const renewal = { id: bought['id'], body: { term: 2 } }
+  const { asked, confirmed, body } = await confirm(client, 'renewSubscription', renewal)
+  expect(asked['summary']).toMatch(
+    /^Renew subscription .* once: 1 slot for 30 days, until .*500 credits/,
+  )
+  expect(asked['estimate']).toMatchObject({ totalCredits: 500 })
+  expect(body).toMatchObject({ startsAt: bought['endsAt'], endsAt: next['quote'].endsAt })
+  expect((await call(client, 'renewSubscription', confirmed)).body).toEqual(body)
+  const paid = (await call(client, 'renewSubscription', renewal)).body
+  expect(paid['summary']).toMatch(/^This term of subscription .* is already paid/)
+  const later = { ...renewal, body: { term: 4 } }
+  expect((await call(client, 'renewSubscription', later)).body['code']).toBe('term_not_next')
+})
+
 describe('what overwrites, silences, accepts or hands out rights', () => {
   test('changes nothing before its confirmation, which says what it does', async () => {
     const { body: hook } = await call(client, 'createRecipient', {

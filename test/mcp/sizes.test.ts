@@ -5,7 +5,8 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import { examplesAt } from '#src/operations/examples/index.ts'
 import { PARAMETERS } from '#src/operations/examples/parameters.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
-import { toolsFor } from '../../src/http/mcp/tools.ts'
+import { callTool } from '../../src/http/mcp/call.ts'
+import { findTool, toolsFor } from '../../src/http/mcp/tools.ts'
 import { giveCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client as Person, signIn, withTrial } from '../support/people.ts'
@@ -15,7 +16,7 @@ import { call, createAgents } from './agents.ts'
 
 /** In characters. Clients cut answers at 25,000 tokens, and read the tools before the first call. */
 const ANSWER_LENGTH_MAX = 25_000
-const TOOLS_LENGTH_MAX = { en: 41_000, others: 45_000 }
+const TOOLS_LENGTH_MAX = { en: 45_000, others: 49_000 }
 const SLOTS = 20
 
 let service: Awaited<ReturnType<typeof serviceOnly>>
@@ -121,6 +122,23 @@ describe('the answer of a tool', () => {
 function signalsOf(name: string): number | undefined {
   return WATCH_TYPES.find((one) => one.name === name)?.signals.length
 }
+
+test('a list whose rows are long is read twice at most, and each read counts', async () => {
+  const counted: string[] = []
+  const limits = {
+    ...service.app.limits,
+    admitWallet: async (rate: string) => void counted.push(rate),
+  }
+  const tool = findTool('listWatches')
+  if (tool === undefined) throw new Error('there is no such tool')
+  const person = { caller: alice.caller, locale: 'en', requestId: '1', isCounted: false } as const
+  const toolCaller = { ...person, limits: { limitKey: 'agent' } }
+  const ask = (args: object) => callTool({ ...service.app, limits }, toolCaller, tool, { ...args })
+  expect((await ask({})).isError).toBeUndefined()
+  expect(counted).toEqual(['read', 'read'])
+  await ask({ limit: 10 })
+  expect(counted).toHaveLength(3)
+})
 
 test('a list has ten rows, or as many as are short; with a limit it has that many', async () => {
   const rowsOf = async (name: string, input: Record<string, unknown> = {}) => {

@@ -74,5 +74,11 @@ test('a notice about slots that end goes to the chat, to the mailbox if the chat
       text: expect.stringContaining(`https://t.me/${BOT_NAME}?start=slots`),
     },
   ])
+  // A mail's button leads to where the chat's button leads.
+  const { body } = await alice.request('GET', '/subscriptions')
+  const text = world.inbox.mails[0]?.text
+  for (const start of ['renewals', `renew${body.data[0].id}`]) {
+    expect(text).toMatch(new RegExp(`https://t\\.me/${BOT_NAME}\\?start=${start}\\s`))
+  }
   expect(world.receiver.deliveries).toEqual([])
 })

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { addressRefusal } from '#bot/views/refusals.ts'
-import { AlertQuery, AlertSelectionQuery } from '#src/alerts/model.ts'
+import { AlertQuery, AlertSelection, AlertSelectionQuery } from '#src/alerts/model.ts'
 import { ConfirmTopup } from '#src/billing/topups/model.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { IdParam, readCursor } from '#src/kernel/pagination.ts'
+import { IdParam, readCursor, writeCursor } from '#src/kernel/pagination.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
 import { Address, Hash, Instant } from '#src/kernel/units.ts'
-import { toValidationError } from '#src/kernel/validation.ts'
+import { parseInput } from '#src/kernel/validation.ts'
 import { REGISTRY } from '#src/operations/index.ts'
 import { problemBody, refusalText } from '#src/operations/problem.ts'
 import { TimeZone } from '#src/recipients/model.ts'
@@ -29,9 +29,9 @@ function inputOf(method: string, path: string) {
 }
 
 function refusalOf(schema: z.ZodType | undefined, value: unknown): AppError {
-  const parsed = schema?.safeParse(value, { reportInput: true })
+  const parsed = schema && parseInput(schema, value)
   if (parsed?.success !== false) throw new Error(`${JSON.stringify(value)} was accepted`)
-  return toValidationError(parsed.error)
+  return parsed.error
 }
 
 /** What is wrong, the schema, the value, the beginning of the English sentence. */
@@ -155,7 +155,50 @@ const WRONG: readonly (readonly [string, z.ZodType | undefined, unknown, string]
   ],
   ['a value where one is allowed', AlertSelectionQuery, { all: 'yes' }, 'Allowed values: true.'],
   ['a list as severity', AlertQuery, { severity: ['critical'] }, 'Allowed values: '],
-  ['an empty name', NewRecipient, { name: '', channel: 'telegram' }, 'Minimum length'],
+  [
+    'an empty name',
+    NewRecipient,
+    { name: '', channel: 'telegram' },
+    'Too few characters: 0. The minimum is 1.',
+  ],
+  [
+    'a long name',
+    NewRecipient,
+    { name: '水'.repeat(41), channel: 'telegram' },
+    'Too many characters: 41. The maximum is 40.',
+  ],
+  [
+    'a long address',
+    NewRecipient,
+    { name: 'a', channel: 'webhook', url: `https://example.org/${'a'.repeat(2030)}` },
+    'Too many characters: 2,050. The maximum is 2,048.',
+  ],
+  ['no ids', AlertSelection, { ids: [] }, 'Too few entries: 0. The minimum is 1.'],
+  [
+    'many ids',
+    AlertSelection,
+    { ids: Array.from({ length: 501 }, (_, index) => index + 1) },
+    'Too many entries: 501. The maximum is 500.',
+  ],
+  ['a misspelt parameter', AlertQuery, { severty: 'info' }, 'Did you mean severity?'],
+  ['a parameter of other APIs', AlertQuery, { watch_id: '1' }, 'Did you mean watchId?'],
+  ['a strange parameter', AlertQuery, { colour: 'red' }, 'Unknown property.'],
+  [
+    'a misspelt property of a variant',
+    NewWatch,
+    { ...BALANCE, settings: { threshhold: '1', threshold: '1' } },
+    'Did you mean threshold?',
+  ],
+  [
+    'a misspelt property of a variant in a list',
+    NewWatch,
+    {
+      ...BALANCE,
+      settings: { threshold: '1' },
+      signals: [{ id: 'balance-change', Enabled: true }],
+    },
+    'Did you mean enabled?',
+  ],
 ]
 
 describe('an input that is refused', () => {
@@ -191,23 +234,33 @@ test('every pattern of every operation has a code with a sentence', () => {
   const general = new Set(['invalid', 'type', undefined])
   for (const [form, schema] of found) {
     for (const wrong of ['\n§', 'x'.repeat(1000)]) {
-      const parsed = z.safeParse(schema, wrong)
-      if (parsed.success) continue
       // Safe: schemas of the registry are classic ones.
-      const { errors = [] } = toValidationError(parsed.error as z.ZodError).details
-      expect(general.has(errors[0]?.code), `${form} refuses ${wrong}`).toBe(false)
+      const parsed = parseInput(schema as z.ZodType, wrong)
+      if (parsed.success) continue
+      expect(general.has(parsed.errors[0]?.code), `${form} refuses ${wrong}`).toBe(false)
     }
   }
 })
 
 test('a cursor of another list, of nobody or of any length is refused with its sentence', () => {
-  for (const cursor of ['', 'hello', '1.abcdef', 'x'.repeat(5000)]) {
+  const ofAnotherList = 'This cursor belongs to another list'
+  const unknown = 'This is not a cursor of this service. Send nextCursor'
+  for (const [cursor, sentence] of [
+    ['', unknown],
+    ['hello', unknown],
+    ['x'.repeat(5000), unknown],
+    [writeCursor([101], {}), unknown],
+    ['1.abcdef', ofAnotherList],
+    [writeCursor([1], { state: 'firing' }), ofAnotherList],
+    [writeCursor([1, 2], 'watches'), ofAnotherList],
+  ] as const) {
     try {
       readCursor(cursor, [100], {})
       expect.fail(`${cursor} was accepted`)
     } catch (error) {
-      expect(error).toBeInstanceOf(AppError)
+      if (!(error instanceof AppError)) throw error
       expect(error).toMatchObject({ details: { errors: [{ pointer: '/cursor', code: 'cursor' }] } })
+      expect(refusalText(translator('en'), error)).toContain(sentence)
     }
   }
 })

@@ -3,6 +3,7 @@ import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { connect } from '#src/db/connection.ts'
+import { systemClock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createLimits, pruneCounts, type RateClass } from '#src/operations/limits.ts'
@@ -92,7 +93,7 @@ describe('rate limits of several processes', () => {
 
   test('refuse sign-in and payments while the database does not respond, and nothing else', async () => {
     const gone = connect('postgres://nobody@127.0.0.1:1/nothing')
-    const limits = createLimits(gone)
+    const limits = createLimits({ ...gone, clock: systemClock })
     for (const rate of ['challenge', 'token', 'payment', 'quote', 'test'] as const) {
       await expect(limits.admit(rate, 'client')).rejects.not.toBeInstanceOf(AppError)
       await expect(limits.takeBack(rate, 'client')).resolves.toBeUndefined()

@@ -1,6 +1,8 @@
+import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { escapeHtml, translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { previewPicture } from '../../src/pages/link-preview.ts'
 import { openSite, type Site } from './site.ts'
 
 let site: Site
@@ -40,6 +42,22 @@ test.each(
     )
     expect(meta('og:image')).toBe(`${site.app.publicUrl}/assets/preview.png`)
   }
+})
+
+test('the picture of links is drawn once, and again after an attempt that failed', async () => {
+  const server = Fastify()
+  let drawings = 0
+  previewPicture(server, site.app, async () => {
+    drawings += 1
+    if (drawings === 1) throw new Error('out of memory')
+    return Buffer.from('picture')
+  })
+  const statuses = []
+  for (let times = 0; times < 3; times++) {
+    statuses.push((await server.inject('/assets/preview.png')).statusCode)
+  }
+  expect([statuses, drawings]).toEqual([[500, 200, 200], 2])
+  await server.close()
 })
 
 test('the picture of links is a PNG of the size that they name, for every site', async () => {

@@ -2,7 +2,17 @@ import { expect, test } from 'vitest'
 import { helpMenu } from '#bot/features/help/view.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { openSite } from './site.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { reportProblem } from '../../src/http/problems.ts'
+import { openSite, type Site } from './site.ts'
+
+/** What a failed request of the API says. */
+async function internalProblem({ app }: Site): Promise<string> {
+  const about = { requestId: 'abc', locale: 'en' } as const
+  const { body } = reportProblem({ ...app, log: silentLogger }, new Error('broken'), about)
+  expect(body).toMatchObject({ code: 'internal', requestId: 'abc' })
+  return body.detail
+}
 
 const PATHS = ['/', '/docs', '/problems', '/nowhere']
 
@@ -18,6 +28,13 @@ test('pages name in their footer where people reach the operator, in every langu
       )
     }
   }
+  for (const locale of LOCALES) {
+    const document = (await site.get(`/api/x402/openapi.json?locale=${locale}`)).bytes.toString()
+    expect(document).toContain('"contact":{"email":"help@example.org"}')
+    const { requestId } = JSON.parse(document).components.schemas.Problem.properties
+    expect(requestId.description).toContain('mailto:help@example.org')
+  }
+  expect(await internalProblem(site)).toContain('mailto:help@example.org')
   const problem = await site.get('/problems/internal?ref=abc')
   expect(problem.html.match(/mailto:help@example\.org/g)).toHaveLength(2)
   await site.close()
@@ -26,10 +43,14 @@ test('pages name in their footer where people reach the operator, in every langu
 test('without an address no page speaks of contact', async () => {
   const site = await openSite()
   const label = translator('en')('pages:frame.support')
-  for (const path of [...PATHS, '/problems/internal?ref=abc']) {
+  for (const path of ['/docs/api/watches', ...PATHS, '/problems/internal?ref=abc']) {
     const { html } = await site.get(path, { accept: 'text/html' })
     expect(html, path).not.toContain(`>${label}</a>`)
+    expect(html, path).not.toContain('operator')
   }
+  const document = (await site.get('/api/x402/openapi.json')).bytes.toString()
+  expect(document).not.toMatch(/"contact"|operator/)
+  expect(await internalProblem(site)).not.toContain('operator')
   await site.close()
 })
 

@@ -14,6 +14,8 @@ export interface RecordedEvent {
   readonly episodeSeverity?: Severity
   /** False for a recovery that the watch has switched off. */
   readonly isNotified?: boolean
+  /** End of the cooldown that the alert imposes. */
+  readonly cooldownUntil?: Date
 }
 
 /** The alerts of one observation of a watch, with the example data of their signals. */
@@ -42,6 +44,7 @@ export async function candidatesOf(
       episodeSeverity: recorded.episodeSeverity ?? null,
       position,
       firedAt,
+      ...(recorded.cooldownUntil && { cooldownUntil: recorded.cooldownUntil }),
     }
   })
 }

@@ -11,6 +11,7 @@ import { followUpMessages } from '#src/jobs/follow-up-messages.ts'
 import { notifyConnectOutcomes } from '#src/jobs/notify-connect-outcomes.ts'
 import { startJobs } from '#src/jobs/runner.ts'
 import { showLiveMessages } from '#src/jobs/show-live-messages.ts'
+import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import { registerPages } from '#src/pages/index.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
@@ -32,6 +33,7 @@ export async function serviceOnly(
   over: Readonly<Record<string, string>> = {},
   clock = testClock(),
   log: Logger = silentLogger,
+  hostClock: Clock = systemClock,
 ) {
   const database = await freshDatabase()
   const config = loadConfig(testEnvironment(over))
@@ -39,6 +41,7 @@ export async function serviceOnly(
     databaseUrl: database.nearUrl,
     log,
     clock,
+    hostClock,
     slices: everySlice(),
     pace: NO_PACE,
   }

@@ -33,7 +33,7 @@ export const ROOT = join(import.meta.dirname, '../../')
 /** The arguments of `npm start` in a folder, without npm. */
 function startIn(root: string): readonly string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  return String(scripts.start).split(' ').slice(1)
+  return String(scripts.start).split(' ').slice(2)
 }
 
 /**

@@ -33,7 +33,6 @@ const BANNED: readonly Banned[] = [
     pattern: /^(Lens|Guide|USUAL|Written)$/,
     instead: 'KeySettings, SignalForm, DEFAULTS, SignalInput',
   },
-  { pattern: /^flapOf$|^restFlapping$/, instead: 'flappingAlertId, settleFlapping' },
   { pattern: /^shownAs$|^selectActive$/, instead: 'currentContent, activeTokenQuery' },
   { pattern: /^(Debts|settleDebts|owedSince)$/, instead: 'PendingRefunds' },
   { pattern: /^Blindness$/, instead: 'OutageData' },

@@ -29,7 +29,7 @@ type Unknown = readonly string[]
 
 /** Lets a test ask for as many backtests as its histories need: limits of requests go by real time. */
 export function liftLimits(app: App): void {
-  Object.assign(app, { limits: createLimits({ db: app.db }, 1000) })
+  Object.assign(app, { limits: createLimits(app, 1000) })
 }
 
 export async function createWatch({ alice }: Owned, body: object): Promise<TriedWatch> {

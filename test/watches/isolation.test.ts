@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import * as alerts from '#src/alerts/service.ts'
-import { tryLock } from '#src/db/lock.ts'
+import { createLeases } from '#src/db/leases.ts'
 import { createSlices, SLICES } from '#src/db/slices.ts'
 import { pruneTargets } from '#src/watches/manage/retention.ts'
 import { observeSlices } from '#src/watches/observe/observe.ts'
@@ -404,14 +404,14 @@ describe('a data host', () => {
 })
 
 describe('an alert that the cooldown defers', () => {
-  test('is fired when the cooldown ends, although nothing was observed again', async () => {
+  test('is fired when the cooldown ends that was imposed after its own, although nothing was observed again', async () => {
     const world = sharedWorld()
     const provider = identityIn(world)('Bravo')
     const { id } = await world.watch(
       'provider-eligibility',
       { provider },
       {},
-      { cooldownSeconds: 21_600 },
+      { cooldownSeconds: 10_800 },
     )
     await world.see()
     await world.simulation().behave('Bravo', 'unregistered')
@@ -419,10 +419,17 @@ describe('an alert that the cooldown defers', () => {
     await world.pass(70)
     await world.simulation().behave('Bravo', 'not-eligible')
     await world.simulation().playToPublication()
-    await world.sql`update signal_states set last_fired_at = ${world.clock.now()} where watch_id = ${id}`
+    const now = world.clock.now()
+    const imposed = new Date(now.getTime() + 21_600_000)
+    await world.sql`
+      update signal_states set last_fired_at = ${now}, cooldown_until = ${imposed} where watch_id = ${id}`
     await world.pass(700)
+    for (let look = 0; look < 2; look++) {
+      expect(await world.events(id)).toEqual(['provider.unregistered'])
+      await world.pass(9000)
+    }
     expect(await world.events(id)).toEqual(['provider.unregistered'])
-    for (let look = 0; look < 3; look++) await world.pass(9000)
+    await world.pass(9000)
     expect(await world.events(id)).toEqual(['provider.unregistered', 'provider.eligibility-lost'])
   })
 })
@@ -506,10 +513,13 @@ describe('two processes', () => {
     const deps = depsOf(world)
     await publishTip(deps, signal)
     const passDeps = { ...deps, typePauses: createTypePauses() }
-    const slicesDeps = { db: world.app.db, sql: world.sql, name: 'targets', wakes: [] }
-    const [former, next] = [createSlices(slicesDeps), createSlices(slicesDeps)]
+    const newSlices = () => {
+      const leases = createLeases(world.sql, { isRenewing: false })
+      return createSlices({ db: world.app.db, leases, name: 'targets', wakes: [] })
+    }
+    const [former, next] = [newSlices(), newSlices()]
     await former.share()
-    await world.sql`update slice_members set expires_at = expires_at - interval '1 hour'`
+    await world.sql`update members set expires_at = expires_at - interval '1 hour'`
     await next.share()
     expect(former.held()).toHaveLength(SLICES)
     await observeSlices({ ...passDeps, slices: former }, signal)
@@ -518,7 +528,7 @@ describe('two processes', () => {
     expect(await world.events(id)).not.toEqual([])
   })
 
-  test('store prices and votes, and fire outage alerts, only while holding the lock', async () => {
+  test('store prices and votes, and fire outage alerts, only while holding the lease', async () => {
     const world = await begin()
     await world.watch('feed-move', { feed: 'XRP/USD' }, { percent: 5, windowSeconds: 600 })
     const provider = identityIn(world)('Alpha')
@@ -528,14 +538,14 @@ describe('two processes', () => {
     await world.simulation().playTo(1_658_430_000 + 90 * 3360 * 453 + 3600)
     await world.devnet.mine(2, 1)
     const tip = await world.app.chain.confirmedBlock(world.app.confirmations, signal)
-    // A refusal ends the session of the lock, so that each write has a lock of its own.
-    let locks = 0
+    const leases = createLeases(world.sql)
+    // A refusal ends the lease, so that each write has one of its own.
+    let count = 0
     const old = async () => {
-      locks += 1
-      const lock = await tryLock(world.sql, `watcher ${locks}`)
-      const fence = await lock?.drawFence()
-      await lock?.drawFence()
-      return fence
+      count += 1
+      const lease = await leases.tryTake(`watcher ${count}`)
+      await world.sql`update leases set number = number + 1 where item = ${`watcher ${count}`}`
+      return lease?.fence
     }
     const { facts } = world.app
     const outdated = expect.objectContaining({ name: 'FenceError' })

@@ -2,7 +2,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { Label } from '#src/kernel/label.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
-import { toValidationError } from '#src/kernel/validation.ts'
+import { parseInput } from '#src/kernel/validation.ts'
 import type { BotContext } from '../../core/context.ts'
 import type { Refusal } from '../../core/session.ts'
 import { findField } from '../../views/fields.ts'
@@ -35,8 +35,8 @@ export async function storeTypedAnswer(
     return { draft: await setDraftTarget(ctx, draft, understood.preview) }
   }
   if (values.step === 'check' && values.asking === 'lab') {
-    const name = Label.safeParse(text)
-    if (!name.success) throw toValidationError(name.error)
+    const name = parseInput(Label, text)
+    if (!name.success) throw name.error
     return { draft: await changeDraft(ctx, draft, { label: name.data, asking: null }) }
   }
   return readSetting(ctx, draft, text)

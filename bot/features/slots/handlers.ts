@@ -5,13 +5,13 @@ import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { priceSlots, slotQuote } from '#src/billing/subscriptions/rules.ts'
 import { id as bare } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { getWalletStatus, isTrialAvailable } from '#src/operations/chat-status.ts'
 import {
-  getWalletStatus,
-  isTrialAvailable,
+  createSubscription,
   quoteRenewal,
-  renewOnce,
-} from '#src/operations/chat-status.ts'
-import { createSubscription, updateSubscriptions } from '#src/operations/subscriptions.ts'
+  renewSubscription,
+  updateSubscriptions,
+} from '#src/operations/subscriptions.ts'
 import type { BotContext } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
@@ -180,19 +180,32 @@ onPress(composer, 'slots.renew', PRIVATE, async (ctx, { id, on }) => {
 
 onPress(composer, 'slots.again', PRIVATE, (ctx, { id }) => showRenewal(ctx, id))
 
-/** Shows what one more term of a subscription costs, and until when its slots last then. */
-async function showRenewal(ctx: BotContext, id: number, notice?: string): Promise<void> {
-  const renewal = await ctx.call(quoteRenewal, { body: { id } })
+/**
+ * Shows what one more term of a subscription costs, and until when its slots last then; the slots for a subscription
+ * that has ended.
+ */
+export async function showRenewal(ctx: BotContext, id: number, notice?: string): Promise<void> {
+  const renewal = await unlessEnded(ctx.call(quoteRenewal, { params: { id: String(id) } }))
   if (renewal === undefined) return showSlots(ctx)
   const { canSpend } = rightsOf(ctx)
   const shown = { canSpend, ...(notice !== undefined && { notice }) }
   await show(ctx, renewalScreen(ctx.reader, renewal, shown))
 }
 
-onPress(composer, 'slots.payTerm', PRIVATE, async (ctx, { id, term, credits }) => {
-  const body = { id, term, expectedCredits: credits }
+/** The answer of a call about a subscription; undefined if it has ended. */
+async function unlessEnded<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    const renewed = await ctx.call(renewOnce, { body })
+    return await answer
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'not_found') return undefined
+    throw error
+  }
+}
+
+onPress(composer, 'slots.payTerm', PRIVATE, async (ctx, { id, term, credits }) => {
+  const input = { params: { id: String(id) }, body: { term, expectedCredits: credits } }
+  try {
+    const renewed = await unlessEnded(ctx.call(renewSubscription, input))
     if (renewed === undefined) return showSlots(ctx)
     const { balanceCredits } = await ctx.call(getWalletStatus)
     const values = boughtValues(ctx.reader, { ...renewed, balanceCredits })
@@ -205,7 +218,7 @@ onPress(composer, 'slots.payTerm', PRIVATE, async (ctx, { id, term, credits }) =
   }
 })
 
-async function showSubscriptions(ctx: BotContext, notice?: string): Promise<void> {
+export async function showSubscriptions(ctx: BotContext, notice?: string): Promise<void> {
   const { subscriptions } = await ctx.call(getWalletStatus)
   const { canSpend } = rightsOf(ctx)
   const shown = { canSpend, ...(notice !== undefined && { notice }) }

@@ -1,5 +1,5 @@
 import { SlotQuoteQuery } from '#src/billing/subscriptions/model.ts'
-import { toValidationError } from '#src/kernel/validation.ts'
+import { parseInput } from '#src/kernel/validation.ts'
 
 /**
  * Refuses an order that the price of slots does not know, as only a forged press has it.
@@ -7,6 +7,6 @@ import { toValidationError } from '#src/kernel/validation.ts'
  */
 export function requireOrder(asked: { readonly quantity: number; readonly periods: number }): void {
   const query = { quantity: String(asked.quantity), periods: String(asked.periods) }
-  const { error } = SlotQuoteQuery.safeParse(query, { reportInput: true })
-  if (error !== undefined) throw toValidationError(error)
+  const parsed = parseInput(SlotQuoteQuery, query)
+  if (!parsed.success) throw parsed.error
 }

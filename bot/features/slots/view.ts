@@ -1,8 +1,12 @@
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { OFFERED_PERIODS, PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
-import type { Capacity, SlotQuote, Subscription } from '#src/billing/subscriptions/model.ts'
-import type { RenewalQuote } from '#src/billing/subscriptions/renew-once.ts'
+import type {
+  Capacity,
+  RenewalQuote,
+  SlotQuote,
+  Subscription,
+} from '#src/billing/subscriptions/model.ts'
 import { priceSlots, slotsEndAt } from '#src/billing/subscriptions/rules.ts'
 import { formatDate, formatDuration, formatList, formatPercent } from '#src/i18n/format.ts'
 import { firstLabels } from '#src/i18n/name-list.ts'

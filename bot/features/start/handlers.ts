@@ -6,7 +6,12 @@ import {
   peekTelegramLink,
   refuseTelegramLink,
 } from '#src/operations/chat.ts'
-import { readGroupStart, readWatchStart } from '#src/telegram/links.ts'
+import {
+  RENEWALS_START,
+  readGroupStart,
+  readRenewalStart,
+  readWatchStart,
+} from '#src/telegram/links.ts'
 import { anonymousNotice, blockedLinks, isReceiveOnly, leaveGreeting } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
@@ -23,7 +28,7 @@ import { followLinked } from '../recipients/follow-ups.ts'
 import { setUpGroup } from '../recipients/group.ts'
 import { openRecipient } from '../recipients/handlers.ts'
 import { showWatchSelection } from '../recipients/watch-selection.ts'
-import { showSlots } from '../slots/handlers.ts'
+import { showRenewal, showSlots, showSubscriptions } from '../slots/handlers.ts'
 import { openTopup } from '../topup/handlers.ts'
 import { showCard } from '../watches/screens.ts'
 import { homeScreen, sendHome } from './home.ts'
@@ -66,6 +71,9 @@ composer.command('start', async (ctx) => {
   if (watch !== undefined && isPrivate) return openWatch(ctx, watch.type, watch.address)
   if (payload === 'topup' && isLinked && isPrivate) return openTopup(ctx)
   if (payload === 'slots' && isLinked && isPrivate) return showSlots(ctx)
+  if (payload === RENEWALS_START && isLinked && isPrivate) return showSubscriptions(ctx)
+  const renewed = readRenewalStart(payload)
+  if (renewed !== undefined && isLinked && isPrivate) return showRenewal(ctx, renewed)
   if (payload === 'help' && isPrivate) {
     await send(
       ctx,

@@ -8,7 +8,6 @@ import * as accounts from '../account/store.ts'
 import { FREE_WATCHES_MAX, SLOTS_MAX, TRIAL_SLOTS } from '../price-list.ts'
 import { forEachDueWallet } from './due-wallets.ts'
 import type { Capacity } from './model.ts'
-import { extendForBillingPauses } from './pauses.ts'
 import { capacitySteps, type LostSlots, slotsEndAt, trialSlots } from './rules.ts'
 import * as store from './store.ts'
 import { readWalletStatus, type WalletStatusRows } from './wallet-status-store.ts'
@@ -125,7 +124,6 @@ export async function forEachCapacityChange(
   await forEachDueWallet({ quarantine, kind: 'capacity-change', signal, list }, (wallet) =>
     transact(db, async (tx) => {
       await lockSlots(tx, wallet)
-      if (billing.enabled) await extendForBillingPauses(tx, wallet, now)
       const changes = await store.deleteCapacityChanges(tx, wallet, now)
       if (changes.length === 0) return
       const endsAt = (await store.findTrial(tx, wallet))?.endsAt

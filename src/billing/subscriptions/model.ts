@@ -47,6 +47,11 @@ export type SlotQuote = z.output<typeof SlotQuote>
 
 /** More than any purchase costs at any price. */
 const EXPECTED_CREDITS_MAX = 1_000_000_000_000
+/** The price at which something is bought, and at no other. */
+const ExpectedCredits = Credits.min(0)
+  .max(EXPECTED_CREDITS_MAX)
+  .optional()
+  .meta({ description: 'operations:field.expectedCredits' })
 
 /** Body of `POST /subscriptions`. */
 export const NewSubscription = z
@@ -54,10 +59,7 @@ export const NewSubscription = z
     quantity: z.int().min(1).max(SLOTS_MAX),
     periods: z.int().min(1).max(PERIODS_MAX).meta({ description: 'operations:field.periods' }),
     autoRenew: z.boolean().default(false).meta({ description: 'operations:field.autoRenew' }),
-    expectedCredits: Credits.min(0)
-      .max(EXPECTED_CREDITS_MAX)
-      .optional()
-      .meta({ description: 'operations:field.expectedCredits' }),
+    expectedCredits: ExpectedCredits,
   })
   .meta({ id: 'SubscriptionRequest' })
 export type NewSubscription = z.output<typeof NewSubscription>
@@ -112,6 +114,28 @@ export const SubscriptionList = pageSchema(Subscription)
   })
   .meta({ id: 'SubscriptionList' })
 export type SubscriptionList = z.output<typeof SubscriptionList>
+
+/** More terms than any subscription has. */
+const TERM_MAX = 1_000_000
+
+/** The next term of a subscription at today's price. Response of `GET /subscriptions/{id}/renewal`. */
+export const RenewalQuote = z
+  .object({
+    subscription: Subscription,
+    term: z.int().min(1).max(TERM_MAX).meta({ description: 'operations:field.term' }),
+    quote: SlotQuote,
+  })
+  .meta({ id: 'RenewalQuote' })
+export type RenewalQuote = z.output<typeof RenewalQuote>
+
+/** Body of `POST /subscriptions/{id}/renewal`. */
+export const Renewal = z
+  .strictObject({
+    term: z.int().min(1).max(TERM_MAX).meta({ description: 'operations:field.term' }),
+    expectedCredits: ExpectedCredits,
+  })
+  .meta({ id: 'Renewal' })
+export type Renewal = z.output<typeof Renewal>
 
 /** Body of `PATCH /subscriptions`: changes one subscription, or all that have not ended. */
 export const SubscriptionChanges = z

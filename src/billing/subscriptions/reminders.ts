@@ -6,7 +6,6 @@ import type { Address } from '#src/kernel/units.ts'
 import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
 import { forEachDueWallet } from './due-wallets.ts'
-import { extendForBillingPauses } from './pauses.ts'
 import {
   dueReminders,
   missingCredits,
@@ -93,7 +92,6 @@ export async function sendDueReminders(deps: Deps, signal: AbortSignal): Promise
   await forEachDueWallet({ quarantine, kind: 'reminder', signal, list }, (wallet) =>
     transact(db, async (tx) => {
       await lockSlots(tx, wallet)
-      await extendForBillingPauses(tx, wallet, now)
       await remindOfTerms(deps, tx, wallet, now)
       await remindOfTrial(deps, tx, wallet, now)
     }),

@@ -13,8 +13,7 @@ import {
 } from '../account/service.ts'
 import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
-import type { SlotQuote, Subscription } from './model.ts'
-import { extendForBillingPauses } from './pauses.ts'
+import type { Renewal, RenewalQuote, Subscription } from './model.ts'
 import {
   dueSubscriptionStep,
   firstReminderAt,
@@ -28,21 +27,17 @@ import { toSubscription } from './service.ts'
 import * as store from './store.ts'
 import { readWalletStatus } from './wallet-status-store.ts'
 
-/** The next term of a subscription at today's price. `term`: its number. */
-export interface RenewalQuote {
-  readonly subscription: Subscription
-  readonly term: number
-  readonly quote: SlotQuote
-}
-
-/** The next term of a subscription; undefined if the wallet has none with this id, or it has ended. */
+/**
+ * The next term of a subscription at today's price.
+ *
+ * @throws AppError not_found when the wallet has no such subscription, or it has ended
+ */
 export async function quoteRenewal(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   { wallet }: Caller,
   { id }: { readonly id: number },
-): Promise<RenewalQuote | undefined> {
+): Promise<RenewalQuote> {
   const row = renewable(await store.listRunning(db, wallet), id, clock.now())
-  if (row === undefined) return undefined
   const balanceCredits = (await accounts.findAccount(db, wallet))?.balanceCredits ?? 0
   return {
     subscription: toSubscription(row),
@@ -52,13 +47,14 @@ export async function quoteRenewal(
 }
 
 /**
- * Pays the next term of a subscription, which begins where the last paid one ends. A term is paid once, however often
- * and by whomever it is asked for: if this term is paid already, nothing is charged.
+ * Pays a term of a subscription, which begins where the last paid one ends. A term is paid once, however often and by
+ * whomever it is asked for: if this term is paid already, nothing is charged. A term after the next one is refused,
+ * because the same call would pay another term each time.
  *
  * @param renewal `term`: number of the term to pay
- * @returns the subscription with its new end; undefined if it has ended
- * @throws AppError forbidden `terms_not_accepted`, payment_required `insufficient_credits`, conflict
- * `billing_disabled` or `price_changed`
+ * @returns the subscription with its new end
+ * @throws AppError not_found when the wallet has no such subscription, or it has ended; forbidden `terms_not_accepted`,
+ * payment_required `insufficient_credits`, conflict `billing_disabled`, `term_not_next` or `price_changed`
  */
 export async function renewOnce(
   deps: {
@@ -67,28 +63,31 @@ export async function renewOnce(
     readonly billing: { readonly enabled: boolean; readonly terms: Terms }
   },
   { wallet }: Caller,
-  renewal: { readonly id: number; readonly term: number; readonly expectedCredits: number },
-): Promise<Subscription | undefined> {
+  renewal: Renewal & { readonly id: number },
+): Promise<Subscription> {
   requireBilling(deps.billing)
   const now = deps.clock.now()
   return await transact(deps.db, async (tx) => {
     await lockSlots(tx, wallet)
-    await extendForBillingPauses(tx, wallet, now)
     const row = renewable(await store.lockRunning(tx, wallet), renewal.id, now)
-    if (row === undefined) return undefined
     if (row.term >= renewal.term) return toSubscription(row)
+    const next = row.term + 1
+    if (renewal.term !== next) {
+      throw new AppError('conflict', 'term_not_next', { values: { number: next } })
+    }
     return toSubscription(await payNextTerm(tx, deps.billing.terms, { wallet, row, renewal, now }))
   })
 }
 
-/** The running subscription with this id; undefined for one that is due to end. */
+/** The running subscription with this id. @throws AppError not_found, also for one that is due to end */
 function renewable(
   running: readonly store.SubscriptionRow[],
   id: number,
   now: Date,
-): store.SubscriptionRow | undefined {
+): store.SubscriptionRow {
   const row = running.find((subscription) => subscription.id === id)
-  return row !== undefined && dueSubscriptionStep(row, now) !== 'expire' ? row : undefined
+  if (row !== undefined && dueSubscriptionStep(row, now) !== 'expire') return row
+  throw new AppError('not_found', 'not_found')
 }
 
 async function payNextTerm(
@@ -97,7 +96,7 @@ async function payNextTerm(
   about: {
     readonly wallet: Address
     readonly row: store.SubscriptionRow
-    readonly renewal: { readonly expectedCredits: number }
+    readonly renewal: Renewal
     readonly now: Date
   },
 ): Promise<store.SubscriptionRow> {
@@ -106,7 +105,8 @@ async function payNextTerm(
   requireAccepted(terms, account)
   const { totalCredits } = priceSlots(row.quantity, row.periods)
   requireCredits(account?.balanceCredits ?? 0, totalCredits)
-  if (renewal.expectedCredits !== totalCredits) {
+  const { expectedCredits = totalCredits } = renewal
+  if (expectedCredits !== totalCredits) {
     const values = { count: totalCredits }
     throw new AppError('conflict', 'price_changed', { values, members: { totalCredits } })
   }

@@ -8,7 +8,7 @@ import { debit } from '../account/service.ts'
 import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
 import { forEachDueWallet } from './due-wallets.ts'
-import { extendForBillingPauses, recordBillingOff, recordBillingOn } from './pauses.ts'
+import { recordBillingOff, recordBillingOn } from './pauses.ts'
 import {
   dueSubscriptionStep,
   firstReminderAt,
@@ -83,7 +83,7 @@ interface Deps {
 export async function renewDueSubscriptions(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, log, quarantine } = deps
   if (!deps.billing.enabled) return recordBillingOff(deps)
-  await recordBillingOn(deps, signal)
+  await recordBillingOn(deps)
   const now = deps.clock.now()
   const list = (page: Parameters<typeof store.listDueWallets>[2]) =>
     store.listDueWallets(db, now, page)
@@ -106,7 +106,6 @@ async function settleWallet(
   now: Date,
 ): Promise<store.SubscriptionRow[]> {
   await lockSlots(tx, wallet)
-  await extendForBillingPauses(tx, wallet, now)
   const settled: store.SubscriptionRow[] = []
   const renewed: Omit<PaidRenewal, 'balanceCredits'>[] = []
   for (const row of await store.lockRunning(tx, wallet)) {

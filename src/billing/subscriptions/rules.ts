@@ -103,9 +103,10 @@ export function termReference(id: number, term: number): string {
 }
 
 /** Time after the end of a term during which its slots stay while renewals fail. */
-const GRACE_MS = 72 * HOUR_MS
+export const GRACE_MS = 72 * HOUR_MS
 /** Times of the tries to renew, after the end of a term. */
 const RENEWAL_TRIES_MS = [0, DAY_MS, 2 * DAY_MS]
+export const RENEWAL_TRIES = RENEWAL_TRIES_MS.length
 
 /** The fields of a subscription that decide when it changes. */
 export interface SubscriptionState {
@@ -151,40 +152,6 @@ export function slotsEndAt({
   if (status === 'grace' || hadGrace) return new Date(endsAt.getTime() + GRACE_MS)
   if (status === 'expired') return endsAt
   return autoRenew ? undefined : endsAt
-}
-
-/** A time span in which billing was off. */
-export interface BillingPause {
-  readonly offAt: Date
-  readonly onAt: Date
-}
-
-/**
- * Milliseconds by which a pause of billing moves the end of a term or trial: the part of the pause in which it ran. The
- * end of a term that was due before the pause moves to the end of the pause, so that time that has passed is not charged.
- */
-export function pauseExtensionMs(
-  { startsAt, dueAt: due }: { readonly startsAt: Date; readonly dueAt: Date },
-  { offAt, onAt }: BillingPause,
-): number {
-  const stoppedAt = Math.min(Math.max(offAt.getTime(), startsAt.getTime()), due.getTime())
-  return Math.max(0, onAt.getTime() - stoppedAt)
-}
-
-/**
- * Applies a pause of billing to a subscription. A term continues with the time that was left, also if the term after
- * it was paid before; a term that had ended keeps its slots for another 72 hours.
- */
-export function subscriptionAfterPause<
-  Row extends SubscriptionState & { readonly startsAt: Date; readonly createdAt: Date },
->(row: Row, pause: BillingPause): Row {
-  const due = subscriptionStepAt(row)
-  if (due === undefined) return row
-  const moved = pauseExtensionMs({ startsAt: row.createdAt, dueAt: due }, pause)
-  const startsAt = new Date(row.startsAt.getTime() + moved)
-  const next = { ...row, startsAt, endsAt: new Date(row.endsAt.getTime() + moved) }
-  if (moved === 0 || dueSubscriptionStep(next, pause.onAt) !== 'expire') return next
-  return { ...next, endsAt: new Date(next.endsAt.getTime() + GRACE_MS) }
 }
 
 /** Time of the last try to renew a term. */

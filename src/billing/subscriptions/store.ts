@@ -1,12 +1,14 @@
 import { and, asc, eq, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import { stamp } from '#src/db/later-times.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { accounts } from '../account/tables.ts'
+import { GRACE_MS, RENEWAL_TRIES } from './rules.ts'
 import { billingPauses, capacityChanges, subscriptions, trialAccounts, trials } from './tables.ts'
 
 export type TrialRow = typeof trials.$inferSelect
 export type SubscriptionRow = typeof subscriptions.$inferSelect
-export type NewTrial = Omit<TrialRow, 'lastAppliedPause'>
 
 /** The wallet's trial, running or ended. */
 export async function findTrial(db: Db, wallet: Address): Promise<TrialRow | undefined> {
@@ -50,7 +52,7 @@ export async function insertTrialAccounts(
  * Stores a trial.
  * @returns false when this wallet or Telegram account has had a trial
  */
-export async function insertTrial(db: Db, trial: NewTrial): Promise<boolean> {
+export async function insertTrial(db: Db, trial: TrialRow): Promise<boolean> {
   const inserted = await db
     .insert(trials)
     .values(trial)
@@ -64,21 +66,15 @@ export async function endTrialReminders(db: Db, wallet: Address): Promise<void> 
   await db.update(trials).set({ remindAt: null }).where(eq(trials.wallet, wallet))
 }
 
-/** Updates the given columns of a wallet's trial. */
-export async function updateTrial(
-  db: Db,
-  wallet: Address,
-  changes: Partial<Pick<TrialRow, 'startedAt' | 'endsAt' | 'remindAt' | 'lastAppliedPause'>>,
-): Promise<void> {
-  await db.update(trials).set(changes).where(eq(trials.wallet, wallet))
-}
-
-/** Records the start of a pause of billing, unless one is open. */
+/**
+ * Records the start of a pause of billing, unless one is open. It is not before the end of the one before, so that no
+ * time is in both.
+ */
 export async function beginBillingPause(db: Db, offAt: Date): Promise<void> {
   // Two concurrent inserts have the same number, so the second is skipped.
   await db.execute(sql`
     insert into ${billingPauses} (number, off_at)
-    select coalesce(max(number), 0) + 1, ${offAt.toISOString()}::timestamptz from ${billingPauses}
+    select coalesce(max(number), 0) + 1, greatest(${stamp(offAt)}, max(on_at)) from ${billingPauses}
     having coalesce(bool_and(on_at is not null), true)
     on conflict do nothing`)
 }
@@ -94,81 +90,81 @@ export async function isBillingPaused(db: Db): Promise<boolean> {
 }
 
 /**
- * Ends the open pause of billing.
- * @returns its start; undefined if none was open
+ * Locks the open pause of billing until the transaction ends.
+ * @returns its start; undefined if none is open
  */
-export async function endBillingPause(db: Db, onAt: Date): Promise<Date | undefined> {
-  const [ended] = await db
-    .update(billingPauses)
-    .set({ onAt: sql`greatest(${billingPauses.offAt}, ${onAt.toISOString()}::timestamptz)` })
+export async function lockOpenPause(tx: Db): Promise<Date | undefined> {
+  const [open] = await tx
+    .select({ offAt: billingPauses.offAt })
+    .from(billingPauses)
     .where(isNull(billingPauses.onAt))
-    .returning({ offAt: billingPauses.offAt })
-  return ended?.offAt
+    .for('update')
+  return open?.offAt
 }
 
-/**
- * Records a change of capacity at `at` for wallets with watches and neither a running term nor, at `offAt`,
- * a trial.
- */
-export async function insertFreeCapacityChanges(
-  db: Db,
-  { offAt, at }: { readonly offAt: Date; readonly at: Date },
-): Promise<void> {
-  await db.execute(sql`
-    insert into ${capacityChanges} (wallet, at)
-    select wallet, ${at.toISOString()}::timestamptz from ${accounts}
-    where occupied_slots > 0
-      and not exists (select from ${subscriptions} where ${subscriptions.wallet} = ${accounts.wallet}
-        and ${subscriptions.status} in ('active', 'grace'))
-      and not exists (select from ${trials} where ${trials.wallet} = ${accounts.wallet}
-        and ${trials.endsAt} > ${offAt.toISOString()}::timestamptz)
-    on conflict do nothing`)
+/** Ends the open pause of billing. */
+export async function endBillingPause(tx: Db, onAt: Date): Promise<void> {
+  await tx.update(billingPauses).set({ onAt }).where(isNull(billingPauses.onAt))
 }
 
-/** A pause that has ended. */
-export interface EndedBillingPause {
-  readonly number: number
+/** A time span in which billing was off. */
+interface BillingPause {
   readonly offAt: Date
   readonly onAt: Date
 }
 
-/** Ended pauses that are not applied to everything yet, in order. */
-export async function listUnappliedPauses(db: Db): Promise<EndedBillingPause[]> {
-  const rows = await db
-    .select()
-    .from(billingPauses)
-    .where(isNull(billingPauses.appliedAt))
-    .orderBy(asc(billingPauses.number))
-  return rows.flatMap(({ number, offAt, onAt }) => (onAt === null ? [] : [{ number, offAt, onAt }]))
-}
-
-/** Marks the pauses up to the number `upTo` as applied to every term and trial. */
-export async function markPausesApplied(db: Db, upTo: number, appliedAt: Date): Promise<void> {
-  await db
-    .update(billingPauses)
-    .set({ appliedAt })
-    .where(and(lte(billingPauses.number, upTo), isNull(billingPauses.appliedAt)))
+/**
+ * Moves every running term by the part of the pause in which it ran. A term that was due before is due at the end of the
+ * pause, so that time that has passed is not charged; one that is not renewed keeps its slots for the grace then. Each
+ * value is computed from the row itself, so that a change that this statement waits for is not lost.
+ */
+export async function extendTerms(tx: Db, pause: BillingPause): Promise<void> {
+  const moved = sql`extract(epoch from pause.on_at - least(greatest(pause.off_at, created_at), due_at))`
+  const isOver = sql`(due_at <= pause.off_at and not (auto_renew and failed_renewals < ${RENEWAL_TRIES}))`
+  const grace = sql`case when ${isOver} then ${GRACE_MS / 1000}::numeric else 0 end`
+  const extended = seconds(sql`${moved} + ${grace}`)
+  // The reminders of a term that was over are used up, so its new end is announced once more.
+  const last = sql`case when status = 'active' and ${isOver} then ends_at - ${seconds(sql`${DAY_MS / 1000}`)} end`
+  await tx.execute(sql`
+    update ${subscriptions} set starts_at = starts_at + ${seconds(moved)}, ends_at = ends_at + ${extended},
+      due_at = due_at + ${extended}, remind_at = coalesce(remind_at, ${last}) + ${extended}
+    from ${asRow(pause)} where status in ('active', 'grace') and created_at < pause.on_at`)
 }
 
 /**
- * Wallets after `after` with a subscription or a trial that a pause was not applied to, ordered by address.
+ * Moves every trial that had not ended by the part of the pause in which it ran, and records that the capacity of its
+ * wallet changes at the new end.
  */
-export async function listWalletsWithUnappliedPause(
-  db: Db,
-  pause: number,
-  { after, limit }: { readonly after: Address | undefined; readonly limit: number },
-): Promise<Address[]> {
-  const behind = sql`wallet > ${after ?? ''}`
-  const rows = await db.execute<{ wallet: string }>(sql`
-    (select distinct wallet from ${subscriptions}
-      where last_applied_pause < ${pause} and status in ('active', 'grace') and ${behind}
-      order by wallet limit ${limit})
-    union
-    (select wallet from ${trials}
-      where last_applied_pause < ${pause} and ${behind}
-      order by wallet limit ${limit})
-    order by wallet limit ${limit}`)
-  return rows.map(({ wallet }) => storedAddress(wallet))
+export async function extendTrials(tx: Db, pause: BillingPause): Promise<void> {
+  const moved = seconds(sql`extract(epoch from pause.on_at - greatest(pause.off_at, started_at))`)
+  await tx.execute(sql`
+    with moved as (
+      update ${trials} set started_at = started_at + ${moved}, ends_at = ends_at + ${moved},
+        remind_at = remind_at + ${moved}
+      from ${asRow(pause)} where ends_at > pause.off_at and started_at < pause.on_at
+      returning wallet, ends_at
+    )
+    insert into ${capacityChanges} (wallet, at) select wallet, ends_at from moved on conflict do nothing`)
+}
+
+function asRow({ offAt, onAt }: BillingPause): SQL {
+  return sql`(values (${stamp(offAt)}, ${stamp(onAt)})) as pause (off_at, on_at)`
+}
+
+/** Records a change of capacity for every wallet with watches, and wakes the job that adjusts them. */
+export async function insertCapacityChangesOfAll(tx: Db, at: Date): Promise<void> {
+  await tx.execute(sql`
+    with added as (
+      insert into ${capacityChanges} (wallet, at)
+      select wallet, ${stamp(at)} from ${accounts} where occupied_slots > 0
+      on conflict do nothing
+    )
+    select pg_notify('capacity', '')`)
+}
+
+/** A length of time without days, which the time zone of the session could make longer or shorter. */
+function seconds(length: SQL): SQL {
+  return sql`make_interval(secs => (${length})::float8)`
 }
 
 /** A position in a list of wallets with due rows. */

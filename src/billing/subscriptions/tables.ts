@@ -21,8 +21,6 @@ export const trials = pgTable(
     endsAt: timestamp('ends_at', { withTimezone: true }).notNull(),
     /** Time of the next reminder of the end; null after the last. */
     remindAt: timestamp('remind_at', { withTimezone: true }),
-    /** Number of the last pause of billing that was applied to the end of the trial. */
-    lastAppliedPause: integer('last_applied_pause').notNull().default(0),
   },
   (table) => [index('trials_remind').on(table.remindAt).where(sql`remind_at is not null`)],
 )
@@ -57,8 +55,6 @@ export const subscriptions = pgTable(
     /** Time of the next reminder of the end of the term; null after the last. */
     remindAt: timestamp('remind_at', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
-    /** Number of the last pause of billing that was applied to the term. */
-    lastAppliedPause: integer('last_applied_pause').notNull().default(0),
   },
   (table) => [
     index('subscriptions_wallet').on(table.wallet, table.id),
@@ -67,7 +63,7 @@ export const subscriptions = pgTable(
   ],
 )
 
-/** Pauses of billing, which extend terms and trials by their length. */
+/** Pauses of billing. The transaction that ends one extends terms and trials by it. */
 export const billingPauses = pgTable('billing_pauses', {
   /** Number of the pause: 1, 2, 3 … */
   number: integer('number').primaryKey(),
@@ -75,8 +71,6 @@ export const billingPauses = pgTable('billing_pauses', {
   offAt: timestamp('off_at', { withTimezone: true }).notNull(),
   /** Time at which billing was first seen on again; null while billing is off. */
   onAt: timestamp('on_at', { withTimezone: true }),
-  /** Time at which the pause had been applied to every term and trial; null before. */
-  appliedAt: timestamp('applied_at', { withTimezone: true }),
 })
 
 /**

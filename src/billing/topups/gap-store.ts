@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, isNull, lte, min, or, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, isNull, lte, min, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { paymentGaps } from './tables.ts'
 
@@ -37,20 +37,13 @@ export async function deferGap(db: Db, blockNumber: number, nextTryAt: Date): Pr
     .where(eq(paymentGaps.blockNumber, blockNumber))
 }
 
-/**
- * Recorded gaps due by `now`, the longest due first. A gap that is due after `latest` was written before
- * the clock was set back, and counts as due.
- */
-export function listDueGaps(
-  db: Db,
-  { now, latest }: { readonly now: Date; readonly latest: Date },
-  limit: number,
-): Promise<GapRow[]> {
+/** Recorded gaps due by `now`, the longest due first. */
+export function listDueGaps(db: Db, now: Date, limit: number): Promise<GapRow[]> {
   const { nextTryAt, blockNumber } = paymentGaps
   return db
     .select()
     .from(paymentGaps)
-    .where(or(lte(nextTryAt, now), gt(nextTryAt, latest)))
+    .where(lte(nextTryAt, now))
     .orderBy(asc(nextTryAt), asc(blockNumber))
     .limit(limit)
 }

@@ -15,7 +15,8 @@ const TRIES = 10
 const GAPS_PER_PASS = 20
 /** Bounds of the interval between two readings of a gap, which doubles each time. */
 const AGAIN_MIN_MS = 10_000
-const AGAIN_MAX_MS = HOUR_MS
+/** Longest wait for the next reading of a gap. */
+export const AGAIN_MAX_MS = HOUR_MS
 
 /**
  * Counts a failed reading of a block that has enough confirmations, if no endpoint can read the block. After ten failed
@@ -58,9 +59,8 @@ export async function recordUnreadable(
 export async function readGaps(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { db, chain, clock, log, quarantine } = deps
   const { router, nativePayTo: payTo } = deps.billing.payments
-  const now = clock.now()
-  const due = { now, latest: new Date(now.getTime() + AGAIN_MAX_MS) }
-  for (const { blockNumber, tries } of await store.listDueGaps(db, due, GAPS_PER_PASS)) {
+  const due = await store.listDueGaps(db, clock.now(), GAPS_PER_PASS)
+  for (const { blockNumber, tries } of due) {
     if (signal.aborted) return
     try {
       const paid = await chain.paymentsBetween(blockNumber, blockNumber, { router, payTo }, signal)

@@ -1,7 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { once } from 'node:events'
+import type { Sql } from 'postgres'
+import { pause } from '#src/kernel/pause.ts'
+import { lockKey } from '../advisory-lock.ts'
 import { type Connection, connect } from '../connection.ts'
-import { type Lock, tryLock, whileHolding } from '../lock.ts'
-import { isConnectionFailure } from '../session.ts'
+import { isConnectionFailure, openSession } from '../session.ts'
 
 /**
  * This process's claim on an embedded server: while it lives, no other service stops the server as an
@@ -13,6 +15,15 @@ export interface ServerClaim {
 }
 
 const NAME = 'owner of this embedded server'
+/** Pause before a claim that was lost with its session is tried again. */
+const RETRY_MS = 1000
+
+/** A session that holds the claim. It ends with the process, and the claim with it. */
+interface ClaimingSession {
+  readonly sql: Sql
+  /** Aborted when the session has ended. */
+  readonly ended: AbortSignal
+}
 
 /**
  * Claims the server at the URL: `taken` by a living service, or `unreachable` if the server does not
@@ -20,18 +31,18 @@ const NAME = 'owner of this embedded server'
  */
 export async function claimServer(url: string): Promise<ServerClaim | 'taken' | 'unreachable'> {
   const connection = connect(url, { max: 1 })
-  const lock = await tryLock(connection.sql, NAME).catch(async (error: unknown) => {
+  const first = await tryClaim(connection.sql).catch(async (error: unknown) => {
     await connection.close()
     if (isConnectionFailure(error)) return 'unreachable' as const
     throw error
   })
-  if (lock === 'unreachable') return lock
-  if (lock === undefined) {
+  if (first === 'unreachable') return first
+  if (first === undefined) {
     await connection.close()
     return 'taken'
   }
   const stop = new AbortController()
-  const held = hold(connection, lock, stop.signal)
+  const held = hold(connection.sql, first, stop.signal)
   return {
     connection,
     release: async () => {
@@ -42,15 +53,31 @@ export async function claimServer(url: string): Promise<ServerClaim | 'taken' | 
   }
 }
 
-/** Takes the lock again after each loss of its connection. */
-async function hold(connection: Connection, first: Lock, stop: AbortSignal): Promise<void> {
-  await aborted(AbortSignal.any([stop, first.signal]))
-  await first.release()
-  await whileHolding(connection.sql, NAME, stop, aborted)
+/** Holds the claim until the signal is aborted, and claims again when the session was lost. */
+async function hold(base: Sql, first: ClaimingSession, stop: AbortSignal): Promise<void> {
+  let session: ClaimingSession | undefined = first
+  while (!stop.aborted) {
+    const either = session && AbortSignal.any([stop, session.ended])
+    if (either && !either.aborted) await once(either, 'abort')
+    if (stop.aborted) break
+    await pause(RETRY_MS, stop)
+    session = await tryClaim(base).catch(() => undefined)
+  }
+  await session?.sql.end({ timeout: 1 })
 }
 
-const FOREVER_MS = 2_147_483_647
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) await wait(FOREVER_MS, undefined, { signal }).catch(() => undefined)
+/** Claims the server in a session of its own; undefined while another service has it. */
+async function tryClaim(base: Sql): Promise<ClaimingSession | undefined> {
+  const ended = new AbortController()
+  const sql = openSession(base, { onclose: () => ended.abort() })
+  try {
+    const [row] = await sql<{ isLocked: boolean }[]>`
+      select pg_try_advisory_lock(${lockKey(NAME)}::bigint) as "isLocked"`
+    if (row?.isLocked === true) return { sql, ended: ended.signal }
+  } catch (error) {
+    await sql.end({ timeout: 0 })
+    throw error
+  }
+  await sql.end({ timeout: 1 })
+  return undefined
 }

@@ -21,6 +21,8 @@ interface EmbeddedOptions {
   /** Data directory, created if missing. The cluster is in its folder `postgres`. */
   readonly dataDir: string
   readonly logger: Logger
+  /** Called when the server ends without having been stopped. */
+  readonly onLost?: () => void
   /** TCP port; a free port by default. */
   readonly port?: number
   /** Whether the server also listens on a Unix socket, in the cluster's folder. */

@@ -19,6 +19,8 @@ interface ServerOptions {
   readonly hasSocket: boolean
   readonly durable: boolean
   readonly logger: Logger
+  /** Called when the server ends without having been stopped. */
+  readonly onLost?: () => void
 }
 
 const SETTINGS = {
@@ -58,7 +60,7 @@ export async function startServer(
   cluster: Cluster,
   options: ServerOptions,
 ): Promise<ServerProcess | { readonly failure: string }> {
-  const { port, hasSocket, durable, logger } = options
+  const { port, hasSocket, durable, logger, onLost } = options
   const settings = {
     ...SETTINGS,
     ...(durable ? {} : UNSAFE_SETTINGS),
@@ -86,7 +88,10 @@ export async function startServer(
   }
   const guard = startGuard(child.pid, cluster.account)
   child.once('exit', (code, signal) => {
-    if (!state.stopping) logger.error({ code, signal }, 'the embedded postgres ended unexpectedly')
+    if (!state.stopping) {
+      logger.error({ code, signal }, 'the embedded postgres ended unexpectedly')
+      onLost?.()
+    }
     guard.release()
   })
   return {

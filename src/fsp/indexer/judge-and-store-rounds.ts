@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
-import { transactUnder } from '#src/db/lock.ts'
+import { transactUnder } from '#src/db/leases.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type EpochSettings, roundAt, roundStart } from '../protocol/epochs.ts'
 import { judgeRound } from '../protocol/judge-round.ts'

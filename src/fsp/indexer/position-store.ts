@@ -1,7 +1,7 @@
 /** Positions of this room that are taken from blocks, and how they are put back if they are ahead. */
 import { sql } from 'drizzle-orm'
-import { isLater, type LaterRows, rowsOf, stamp, timesOf } from '#src/db/later-times.ts'
-import { fspProgress, fspRounds, publications, validatorPolls, voteSignatures } from '../tables.ts'
+import { isLater, type LaterRows, stamp, timesOf } from '#src/db/later-times.ts'
+import { fspProgress, fspRounds, voteSignatures } from '../tables.ts'
 
 /** Blocks before the last round that is kept in which the rounds that were open then began. */
 const BLOCKS_BACK = 400
@@ -30,6 +30,4 @@ export const LATER_ROWS: readonly LaterRows[] = [
       where ${isLater([fspProgress.blockAt], latest)}`,
   },
   timesOf('vote_signatures', voteSignatures, [voteSignatures.signedAt]),
-  timesOf('publications', publications, [publications.seenAt]),
-  rowsOf('validator_polls', validatorPolls, validatorPolls.polledAt),
 ]

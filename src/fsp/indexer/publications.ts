@@ -4,7 +4,7 @@ import type { BlockRef } from '#src/chain/chain.ts'
 import type { PChain } from '#src/chain/pchain.ts'
 import type { PublicationReader } from '#src/chain/publication-reader.ts'
 import type { Db } from '#src/db/connection.ts'
-import { type Fence, transactUnder } from '#src/db/lock.ts'
+import { type Fence, transactUnder } from '#src/db/leases.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -285,9 +285,7 @@ function createSchedule(clock: Clock, everyMs: number) {
     isDue(): boolean {
       const waitMs =
         failures === 0 ? everyMs : Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MS_MAX)
-      const sinceMs = askedAtMs === undefined ? waitMs : clock.now().getTime() - askedAtMs
-      // A negative difference means that the clock was set back.
-      return sinceMs >= waitMs || sinceMs < 0
+      return askedAtMs === undefined || clock.now().getTime() - askedAtMs >= waitMs
     },
     record(isWorking: boolean): void {
       askedAtMs = clock.now().getTime()

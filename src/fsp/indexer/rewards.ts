@@ -1,6 +1,6 @@
 import type { BlockRef } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
-import { type Fence, transactUnder } from '#src/db/lock.ts'
+import { type Fence, transactUnder } from '#src/db/leases.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_SECONDS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'

@@ -1,5 +1,5 @@
 import type { BlockRef } from '#src/chain/chain.ts'
-import type { Fence } from '#src/db/lock.ts'
+import type { Fence } from '#src/db/leases.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { roundAt } from '../protocol/epochs.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'

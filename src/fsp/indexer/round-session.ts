@@ -1,7 +1,7 @@
 import type { BlockRef } from '#src/chain/chain.ts'
 import type { RecoveryPool } from '#src/chain/recovery-pool.ts'
 import type { Db } from '#src/db/connection.ts'
-import type { Fence } from '#src/db/lock.ts'
+import type { Fence } from '#src/db/leases.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'

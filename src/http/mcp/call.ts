@@ -1,9 +1,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
+import { z } from 'zod'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { inputErrors } from '#src/kernel/input-limits.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { unknownNames } from '#src/kernel/validation.ts'
 import type { App } from '#src/operations/define.ts'
 import { encodeOutput } from '#src/operations/idempotency.ts'
 import { invoke, previewCall, type RawInput } from '#src/operations/invoke.ts'
@@ -103,9 +105,10 @@ async function answerOf(
   }
   if (caller === undefined || !needsConfirmation(operation, raw.body)) {
     const answer = await run(app, tool, { caller, locale }, { ...raw, ...key })
-    return Object.hasOwn(input, 'limit')
-      ? answer
-      : await fitted(app, tool, { caller, locale }, raw, answer)
+    const limit = Object.hasOwn(input, 'limit') ? undefined : fittingRows(tool, answer)
+    if (limit === undefined) return answer
+    const query = { ...raw.query, limit: String(limit) }
+    return await run(app, tool, { caller, locale }, { ...raw, query })
   }
   const call = { wallet: caller.wallet, tool: operation.id, input }
   const confirmed =
@@ -125,26 +128,23 @@ async function answerOf(
   }
 }
 
+/** What is read of an answer with a page, which for an account is that of its ledger. */
+const Rows = z.object({ data: z.array(z.unknown()) })
+const Paged = z.union([Rows, z.object({ ledger: Rows }).transform(({ ledger }) => ledger)])
+
 /**
- * A page that is short enough for a model: with fewer rows if those of the first answer are long. An answer without a
- * `limit` is returned as it is.
+ * Number of rows of a page that are short enough for a model; undefined for an answer that is short enough, or no page.
+ * The page is read again with this limit, because its cursor has to follow its last row. That read counts as any other.
  */
-async function fitted(
-  app: App,
-  tool: ToolEntry,
-  reader: Reader,
-  { limitKey: _counted, ...raw }: RawInput,
-  answer: unknown,
-): Promise<unknown> {
-  let page = answer
-  for (let { limit } = pageOf(tool); limit !== undefined && limit > 1; ) {
-    const { length } = JSON.stringify(page)
-    if (length <= RESULT_LENGTH_MAX) break
-    limit = Math.max(1, Math.min(limit - 1, Math.floor((limit * RESULT_LENGTH_MAX) / length)))
-    const query = { ...Object(raw.query), limit: String(limit) }
-    page = await run(app, tool, reader, { ...raw, query })
-  }
-  return page
+function fittingRows(tool: ToolEntry, answer: unknown): number | undefined {
+  if (pageOf(tool).limit === undefined) return undefined
+  const { data } = Paged.parse(answer)
+  let length = JSON.stringify(answer).length - JSON.stringify(data).length
+  const over = data.findIndex((row) => {
+    length += JSON.stringify(row).length + 1
+    return length > RESULT_LENGTH_MAX
+  })
+  return over < 0 ? undefined : Math.max(1, over)
 }
 
 async function run(
@@ -193,10 +193,7 @@ function refuseUnknown({ operation, params, query }: ToolEntry, args: Arguments)
     ...(summarize === undefined ? [] : ['confirmation']),
   ]
   const unknown = Object.keys(args).filter((name) => !knownNames.includes(name))
-  const errors = [
-    ...inputErrors(args),
-    ...unknown.map((name) => ({ pointer: `/${name}`, code: 'unknown' })),
-  ]
+  const errors = [...inputErrors(args), ...unknownNames('', unknown, knownNames)]
   if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
 }
 

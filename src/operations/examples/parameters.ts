@@ -15,6 +15,8 @@ export const PARAMETERS: Readonly<Record<string, Readonly<Record<string, string 
   deleteRecipient: { id: RECIPIENT.id },
   testRecipient: { id: RECIPIENT.id },
   quoteSubscription: { quantity: SUBSCRIPTION.quantity, periods: SUBSCRIPTION.periods },
+  quoteRenewal: { id: SUBSCRIPTION.id },
+  renewSubscription: { id: SUBSCRIPTION.id },
   getTopup: { handle: HANDLE },
   confirmTopup: { handle: HANDLE },
   getWatchType: { type: 'wallet-balance' },

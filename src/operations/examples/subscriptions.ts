@@ -15,6 +15,7 @@ const TRIAL_AT = at('08:35:00')
 const BOUGHT_AT = at('08:36:00')
 const trialEndsAt = trialEnd(new Date(TRIAL_AT)).toISOString()
 const endsAt = termEnd(new Date(BOUGHT_AT), periods).toISOString()
+const renewedTo = termEnd(new Date(endsAt), periods).toISOString()
 
 const bought = {
   id,
@@ -58,6 +59,26 @@ export const subscriptionExamples: ExamplesOf<typeof operations> = {
       balanceCredits: TOPUP_CREDITS,
       shortfallCredits: 0,
     },
+  },
+  quoteRenewal: {
+    response: {
+      subscription: bought,
+      term: 2,
+      quote: {
+        quantity,
+        periods,
+        slotPriceCredits: SLOT_PRICE_CREDITS,
+        ...price,
+        startsAt: endsAt,
+        endsAt: renewedTo,
+        balanceCredits: TOPUP_CREDITS - price.totalCredits,
+        shortfallCredits: 0,
+      },
+    },
+  },
+  renewSubscription: {
+    request: { term: 2, expectedCredits: price.totalCredits },
+    response: { ...bought, startsAt: endsAt, endsAt: renewedTo },
   },
   startTrial: {
     request: {},

@@ -186,6 +186,164 @@ test('an open episode counts from the start of its outage, a later alert does no
   expect(look(1300, {})).toBe(1_300_000)
 })
 
+describe('a signal that changes often', () => {
+  const MINUTE = 60
+  /** A notified change: *bad* or *good* with the second; of an alert also that until which it imposes a cooldown. */
+  interface Sent {
+    readonly at: number
+    readonly event: string
+    readonly until: number | undefined
+  }
+
+  /**
+   * Judges levels from given seconds on, and again at the end of each cooldown that defers an alert, as the service does.
+   * `check` is called after each step.
+   */
+  function live(
+    changes: readonly { readonly at: number; readonly level: number }[],
+    over: Partial<EvaluatedWatch> = {},
+    check: (step: {
+      readonly at: number
+      readonly level: number
+      readonly sent: readonly Sent[]
+      readonly recheckAt: Date | null
+    }) => void = () => {},
+  ): readonly Sent[] {
+    const sent: Sent[] = []
+    let states: readonly StoredState[] = []
+    let recheckAt: Date | null = null
+    const judge = (at: number, value: number) => {
+      const observation = { level: value, position: at, at: new Date(at * 1000) } as Level
+      const outcome = evaluateWatch(type, {}, { ...watch, ...over, states }, observation)
+      states = outcome.states
+      recheckAt = outcome.recheckAt
+      for (const { event, cooldownUntil } of outcome.candidates) {
+        sent.push({ at, event, until: cooldownUntil && cooldownUntil.getTime() / 1000 })
+      }
+      check({ at, level: value, sent, recheckAt })
+    }
+    for (const [index, { at, level }] of changes.entries()) {
+      judge(at, level)
+      const next = changes[index + 1]?.at ?? Number.POSITIVE_INFINITY
+      for (let end = secondsOf(recheckAt); end < next; end = secondsOf(recheckAt)) judge(end, level)
+    }
+    return sent
+  }
+  const secondsOf = (at: Date | null) =>
+    at === null ? Number.POSITIVE_INFINITY : at.getTime() / 1000
+  /** Changes each minute, from bad to good and back, beginning with bad. */
+  const everyMinute = (count: number) =>
+    Array.from({ length: count }, (_, minute) => ({ at: minute * MINUTE, level: (minute + 1) % 2 }))
+  const minutesOf = (sent: readonly Sent[]) =>
+    sent.map(
+      ({ at, event, until }) => `${at / MINUTE} ${event}${until ? ` ${until / MINUTE}` : ''}`,
+    )
+
+  test('imposes a cooldown of 30 minutes with the alert that follows its fifth change in 30 minutes, and again while it goes on', () => {
+    expect(minutesOf(live(everyMinute(80)))).toEqual([
+      ...[
+        '0 level.bad',
+        '1 level.good',
+        '2 level.bad',
+        '3 level.good',
+        '4 level.bad',
+        '5 level.good',
+      ],
+      ...[
+        '6 level.bad 36',
+        '7 level.good',
+        '36 level.bad 66',
+        '37 level.good',
+        '66 level.bad 96',
+        '67 level.good',
+      ],
+    ])
+  })
+
+  test('has no cooldown after five changes in 30 minutes, or six in more', () => {
+    const after = (minutes: readonly number[]) =>
+      live(minutes.map((minute, index) => ({ at: minute * MINUTE, level: (index + 1) % 2 })))
+    for (const minutes of [
+      [0, 1, 2, 3, 4, 35],
+      [0, 6, 12, 18, 24, 30, 36, 42],
+    ]) {
+      const sent = after(minutes)
+      expect(sent.map(({ at }) => at / MINUTE)).toEqual(minutes)
+      expect(sent.every(({ until }) => until === undefined)).toBe(true)
+    }
+  })
+
+  test('keeps the own cooldown of its watch if that is as long', () => {
+    const sent = live(everyMinute(80), { cooldownSeconds: 30 * MINUTE })
+    expect(minutesOf(sent)).toEqual([
+      ...[
+        '0 level.bad',
+        '1 level.good',
+        '30 level.bad',
+        '31 level.good',
+        '60 level.bad',
+        '61 level.good',
+      ],
+    ])
+  })
+
+  test('that still fires at the end of the cooldown is told then, also if it was bad all the time', () => {
+    const sent = live([...everyMinute(8), { at: 9 * MINUTE, level: 1 }])
+    expect(minutesOf(sent).slice(-2)).toEqual(['7 level.good', '36 level.bad'])
+  })
+
+  test('tells a higher severity of an open alert also in the cooldown', () => {
+    const sent = live([...everyMinute(7), { at: 8 * MINUTE, level: 2 }])
+    expect(minutesOf(sent).slice(-2)).toEqual(['6 level.bad 36', '8 level.bad'])
+  })
+
+  /** Changes after gaps in seconds, beginning with bad. */
+  const changesOf = (gaps: readonly number[]) => {
+    let at = 0
+    return gaps.map((gap, index) => {
+      at += gap
+      return { at, level: (index + 1) % 2 }
+    })
+  }
+  const gaps = fc.array(fc.integer({ min: 1, max: 20 * MINUTE }), { minLength: 1, maxLength: 60 })
+
+  test('loses no change: what is told is what holds, at once or at the end of the cooldown', () => {
+    fc.assert(
+      fc.property(gaps, fc.constantFrom(0, 5 * MINUTE), (all, cooldownSeconds) => {
+        const changes = changesOf(all)
+        const sent = live(changes, { cooldownSeconds }, ({ level, sent, recheckAt, ...step }) => {
+          const isTold = sent.at(-1)?.event === 'level.bad'
+          // An alert is withheld only until a time at which it is judged again, at most half an hour later.
+          if (isTold !== level > 0) {
+            expect(level).toBe(1)
+            expect(secondsOf(recheckAt)).toBeGreaterThan(step.at)
+            expect(secondsOf(recheckAt) - step.at).toBeLessThanOrEqual(30 * MINUTE)
+          }
+        })
+        // Alerts and recoveries alternate, and the last is what holds.
+        expect(
+          sent.every(({ event }, index) => event === (index % 2 ? 'level.good' : 'level.bad')),
+        ).toBe(true)
+        expect(sent.at(-1)?.event).toBe(changes.at(-1)?.level === 1 ? 'level.bad' : 'level.good')
+        for (const [index, { until = 0 }] of sent.entries()) {
+          const next = sent.slice(index + 1).find(({ event }) => event === 'level.bad')
+          expect(next?.at ?? until).toBeGreaterThanOrEqual(until)
+        }
+      }),
+    )
+  })
+
+  test('tells every change while there are at most five in 30 minutes', () => {
+    const slow = fc.array(fc.integer({ min: 6 * MINUTE, max: 20 * MINUTE }), { maxLength: 40 })
+    fc.assert(
+      fc.property(slow, (all) => {
+        const changes = changesOf(all)
+        expect(live(changes).map((one) => one.at)).toEqual(changes.map((one) => one.at))
+      }),
+    )
+  })
+})
+
 describe('watches that are folded together', () => {
   const observationsOf = (levels: readonly number[], start: number) =>
     levels.map((value, index): Level => {

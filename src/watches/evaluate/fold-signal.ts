@@ -5,6 +5,7 @@ import type { SignalGroup } from '#src/kernel/signal-group.ts'
 import { Instant } from '#src/kernel/units.ts'
 import type { StoredState } from '../model.ts'
 import type { Firing, Observed, Signal } from '../signal.ts'
+import { cooldownEnd, type FoldedTimes, timesAfter } from './cooldown.ts'
 
 /** A firing that is not dropped, without the watch. */
 export interface FoldedCandidate extends Firing {
@@ -27,6 +28,8 @@ export interface FoldedCandidate extends Firing {
   readonly position: number
   /** Time of the observation. */
   readonly firedAt: Date
+  /** End of the cooldown that this alert imposes, because its signal changes often. */
+  readonly cooldownUntil?: Date
 }
 
 /** A signal as the watches with one choice see it. */
@@ -74,8 +77,9 @@ function textOf(state: unknown): string {
 /** Text that is equal for starts with the same result. The start of the phase is only passed on. */
 export function foldKey({ stored, cooldownSeconds }: FoldStart): string {
   if (stored === undefined) return `${cooldownSeconds}`
-  const { phase, severity, lastFiredAt, state } = stored
-  return `${cooldownSeconds} ${phase} ${severity} ${lastFiredAt?.getTime()} ${textOf(state)}`
+  const { phase, severity, lastFiredAt, changes, cooldownUntil, state } = stored
+  const times = [lastFiredAt, cooldownUntil, ...changes].map((at) => at?.getTime())
+  return `${cooldownSeconds} ${phase} ${severity} ${times} ${textOf(state)}`
 }
 
 /** The stored state of a watch's signal after a fold; undefined if there is none. */
@@ -90,7 +94,7 @@ export function stateAfter(
 }
 
 /** What a fold knows of its last step. */
-type Last = Pick<StoredState, 'phase' | 'severity' | 'lastFiredAt'>
+type Last = Pick<StoredState, 'phase' | 'severity'> & FoldedTimes
 
 /** Folds observations through one signal; the state is decoded and encoded only once. */
 export function foldSignal(
@@ -123,23 +127,31 @@ export function foldSignal(
     // too.
     const taken = isUnnotified && next.stateIfDeferred === undefined ? [] : fresh
     state = isUnnotified ? (next.stateIfDeferred ?? state) : next.state
-    const lastFiredAt = alert === undefined ? (before?.lastFiredAt ?? null) : observation.at
+    const hasRecovery = signal.events.recovery !== undefined
+    const step = {
+      isFiring: hasRecovery && phase === 'firing',
+      isAlert: alert !== undefined,
+      at: observation.at,
+    }
+    const { imposed, ...times } = timesAfter(before, step, cooldownSeconds)
     after = {
       phase: nextPhase,
       since: before?.phase === nextPhase ? (after?.since ?? null) : startOf(alert, observation),
       streak: streak ?? null,
       severity: nextPhase === 'firing' ? openSeverity(before, alert) : null,
       lastEvidenceAt: observation.at,
-      lastFiredAt,
+      ...times,
     }
     last = after
     deferredUntil =
-      isDeferred || isUnnotified ? endOfCooldown(lastFiredAt, cooldownSeconds, observation) : null
+      isDeferred || isUnnotified ? endOfCooldown(after, cooldownSeconds, observation) : null
     for (const firing of taken) {
       const candidate = toCandidate({ type, signal, isRecoveryNotified }, firing, observation)
       candidates.push({
         place,
-        candidate: candidate.isRecovery ? { ...candidate, episodeSeverity } : candidate,
+        candidate: candidate.isRecovery
+          ? { ...candidate, episodeSeverity }
+          : { ...candidate, ...(imposed && { cooldownUntil: imposed }) },
       })
     }
   }
@@ -174,14 +186,9 @@ function startOf(alert: Firing | undefined, { at }: Observed): Date {
 }
 
 /** End of the cooldown; null if no cooldown is running. */
-function endOfCooldown(
-  lastFiredAt: Date | null,
-  cooldownSeconds: number,
-  { at }: Observed,
-): Date | null {
-  if (lastFiredAt === null) return null
-  const end = new Date(lastFiredAt.getTime() + cooldownSeconds * 1000)
-  return end > at ? end : null
+function endOfCooldown(times: FoldedTimes, cooldownSeconds: number, { at }: Observed): Date | null {
+  const end = cooldownEnd(times, cooldownSeconds)
+  return end > at.getTime() ? new Date(end) : null
 }
 
 /** Severity of the open episode: the highest severity of its alerts. */
@@ -209,7 +216,5 @@ function isNotifiable(
     const isIncrease = firing.severity !== before && isAtLeast(firing.severity, before)
     if (signal.events.recovery !== undefined) return isIncrease
   }
-  const lastFiredAt = stored?.lastFiredAt
-  if (lastFiredAt === undefined || lastFiredAt === null) return true
-  return observation.at.getTime() - lastFiredAt.getTime() >= cooldownSeconds * 1000
+  return stored === undefined || observation.at.getTime() >= cooldownEnd(stored, cooldownSeconds)
 }

@@ -8,7 +8,7 @@ import { FREE_WATCHES_MAX } from '#src/billing/price-list.ts'
 import { findNextRenewal } from '#src/billing/subscriptions/renewal.ts'
 import type { Db } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
-import { FenceError } from '#src/db/lock.ts'
+import { FenceError } from '#src/db/leases.ts'
 import type { HeldSlices } from '#src/db/slices.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
@@ -20,6 +20,7 @@ import { readTargetPages, sliceOf } from '../slice-pages.ts'
 import { listEvaluatedWatches, saveStates } from '../state-store.ts'
 import * as store from '../target-store.ts'
 import { LEDGER_WATCH_TYPES } from '../types/index.ts'
+import { cooldownEnd } from './cooldown.ts'
 import { type AlertCandidate, evaluateWatch } from './evaluate.ts'
 
 /** Number of targets that one query reads. */
@@ -180,9 +181,9 @@ async function judge(
  * deferred.
  */
 function repeatMsOf({ states, cooldownSeconds }: EvaluatedWatch): number | undefined {
-  const ends = states.flatMap(({ phase, lastFiredAt }) =>
-    phase === 'pending' && lastFiredAt !== null
-      ? [lastFiredAt.getTime() + cooldownSeconds * 1000]
+  const ends = states.flatMap((state) =>
+    state.phase === 'pending' && state.lastFiredAt !== null
+      ? [cooldownEnd(state, cooldownSeconds)]
       : [],
   )
   return ends.length === 0 ? undefined : Math.min(...ends)

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
-import type { Fence } from '#src/db/lock.ts'
+import type { Fence } from '#src/db/leases.ts'
 import { type Clock, earliest } from '#src/kernel/clock.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { ChainWatchType, ObservationRequest } from '../define.ts'
@@ -69,7 +69,9 @@ export async function judgeTarget(
     )
     if (judged.length > 0) return
     const since = deps.clock.now()
-    await transactUnderFence(deps, (tx) => unjudged.markWatchesOf(tx, targetId, since))
+    await isolateEach([targetId], options, (id) =>
+      transactUnderFence(deps, (tx) => unjudged.markWatchesOf(tx, id, since)),
+    )
   }
 }
 

@@ -1,7 +1,7 @@
 /** Judges several targets in one transaction, as long as nothing is fired. */
 import { z } from 'zod'
 import { isSharedFailure } from '#src/db/isolate.ts'
-import { FenceError } from '#src/db/lock.ts'
+import { FenceError } from '#src/db/leases.ts'
 import { earliest } from '#src/kernel/clock.ts'
 import type { ChainWatchType, ObservationRequest } from '../define.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'

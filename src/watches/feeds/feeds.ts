@@ -1,7 +1,7 @@
 import type { BlockRef, Chain, FeedReading } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
 import { deleteInBatches } from '#src/db/delete-in-batches.ts'
-import { type Fence, transactUnder } from '#src/db/lock.ts'
+import { type Fence, transactUnder } from '#src/db/leases.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import * as store from './store.ts'

@@ -11,7 +11,7 @@ import type { FspChain } from '#src/fsp/chain.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { toValidationError } from '#src/kernel/validation.ts'
+import { parseInput } from '#src/kernel/validation.ts'
 import { type ChainWatchType, CreditsObservation, type WatchType } from '../define.ts'
 import type { WatchTypeFacts } from '../facts.ts'
 import { suggestedSettings } from '../form.ts'
@@ -55,8 +55,8 @@ export async function previewTarget(
       errors: [{ pointer: '/type', code: 'not_available' }],
     })
   }
-  const parsed = type.target.safeParse(input.target, { reportInput: true })
-  if (!parsed.success) throw toValidationError(parsed.error, '/target')
+  const parsed = parseInput(type.target, input.target, '/target')
+  if (!parsed.success) throw parsed.error
   const target = await resolveTarget(deps, type, parsed.data)
   await requireOnChain(deps, type, target)
   return {

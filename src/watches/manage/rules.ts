@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import { Address } from '#src/kernel/units.ts'
+import { unknownProblem } from '#src/kernel/validation.ts'
 import type { WatchType } from '../define.ts'
 import type { SignalChoice } from '../model.ts'
 import type { Parameter, Signal } from '../signal.ts'
@@ -14,7 +15,10 @@ export function checkSignals(
   return choices.flatMap((choice, index) => {
     const pointer = `/signals/${index}`
     const signal = signals.find(({ id }) => id === choice.id)
-    if (signal === undefined) return [{ pointer: `${pointer}/id`, code: 'signal' }]
+    if (signal === undefined) {
+      const known = signals.map(({ id }) => id)
+      return [{ pointer: `${pointer}/id`, ...unknownProblem('signal', known, choice.id) }]
+    }
     if (choices.findIndex(({ id }) => id === choice.id) !== index) {
       return [{ pointer: `${pointer}/id`, code: 'duplicate' }]
     }
@@ -36,7 +40,10 @@ function checkParameter(
   value: number | boolean,
 ): Omit<FieldError, 'pointer'>[] {
   const parameter = parameters.find((candidate) => candidate.key === key)
-  if (parameter === undefined) return [{ code: 'parameter' }]
+  if (parameter === undefined) {
+    const known = parameters.map((candidate) => candidate.key)
+    return [unknownProblem('parameter', known, key)]
+  }
   if (parameter.type === 'boolean') {
     return typeof value === 'boolean' ? [] : [{ code: 'type', values: { expected: 'boolean' } }]
   }

@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { toValidationError } from '#src/kernel/validation.ts'
+import { parseInput } from '#src/kernel/validation.ts'
 import type { WatchType } from '../define.ts'
 import { completeSignals, type SignalChoice, type WatchChanges } from '../model.ts'
 import * as store from '../store.ts'
@@ -35,8 +35,8 @@ export function mergeSettings(
   changes: Readonly<Record<string, unknown>>,
 ): unknown {
   const merged = { ...z.record(z.string(), z.unknown()).parse(row.settings), ...changes }
-  const parsed = type.settings.safeParse(merged, { reportInput: true })
-  if (!parsed.success) throw toValidationError(parsed.error, '/settings')
+  const parsed = parseInput(type.settings, merged, '/settings')
+  if (!parsed.success) throw parsed.error
   return parsed.data
 }
 

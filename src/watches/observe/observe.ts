@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
-import { FenceError } from '#src/db/lock.ts'
+import { FenceError } from '#src/db/leases.ts'
 import type { HeldSlices, Slices } from '#src/db/slices.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Clock } from '#src/kernel/clock.ts'

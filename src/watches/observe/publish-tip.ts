@@ -3,7 +3,7 @@
  * publishes it, and fires alerts about outages.
  */
 import type { BlockRef } from '#src/chain/chain.ts'
-import { transactUnder } from '#src/db/lock.ts'
+import { transactUnder } from '#src/db/leases.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import { failingSince } from '../outage/monitoring.ts'
 import { fireOutages, type OutageDeps } from '../outage/outages.ts'

@@ -1,6 +1,6 @@
 /** Progress of observing a watch type in the slices of this process. */
 import type { Db } from '#src/db/connection.ts'
-import { FenceError } from '#src/db/lock.ts'
+import { FenceError } from '#src/db/leases.ts'
 import { type HeldSlices, SLICES } from '#src/db/slices.ts'
 import * as store from '../slice-cursor-store.ts'
 import type { ObservationCursor } from '../target-store.ts'

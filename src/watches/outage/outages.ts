@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
-import { type Fence, transactUnder } from '#src/db/lock.ts'
+import { type Fence, transactUnder } from '#src/db/leases.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -242,6 +242,8 @@ function openState(
     severity,
     lastEvidenceAt: outage.lastBlock?.at ?? outage.since,
     lastFiredAt: now,
+    changes: [],
+    cooldownUntil: null,
   }
 }
 

@@ -57,7 +57,8 @@ const WATCH_WITH_STATE = sql`
   w.muted_until as "mutedUntil", t.no_data_since as "noDataSince",
   case when s.watch_id is null then '[]'::jsonb else jsonb_build_array(jsonb_build_object(
     'signal', s.signal, 'state', s.state, 'phase', s.phase, 'since', s.since, 'streak', s.streak,
-    'severity', s.severity, 'lastEvidenceAt', s.last_evidence_at, 'lastFiredAt', s.last_fired_at
+    'severity', s.severity, 'lastEvidenceAt', s.last_evidence_at, 'lastFiredAt', s.last_fired_at,
+    'changes', s.changes, 'cooldownUntil', s.cooldown_until
   )) end as states`
 
 /** Types of which a watch was notified or cannot be judged, or a target has no data. */

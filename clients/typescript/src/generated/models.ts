@@ -714,7 +714,7 @@ export interface ChallengeRequest {
    * Name of the token in lists.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -811,7 +811,7 @@ export interface CreditsBalanceWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -833,6 +833,7 @@ export interface CreditsBalanceWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 1
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -921,6 +922,36 @@ export interface EligibilityClaim {
   provider: string;
   /** Number of the reward epoch. */
   rewardEpoch: number;
+}
+
+export interface EmailRecipientRequest {
+  /**
+   * E-mail address, for the channel `email` only.
+   * @format email
+   * @maxLength 254
+   */
+  address: string;
+  /** Channel that the recipient is notified through. */
+  channel: "email";
+  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
+  default?: boolean;
+  /** Language of the texts. */
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity?: "info" | "warning" | "critical";
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  name: string;
+  /**
+   * IANA time zone, such as Europe/Berlin.
+   * @minLength 1
+   * @maxLength 64
+   */
+  timezone?: string;
 }
 
 export type EvidenceClaim =
@@ -1156,7 +1187,7 @@ export interface FeedMoveWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -1190,6 +1221,7 @@ export interface FeedMoveWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 1
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -1745,7 +1777,7 @@ export interface Problem {
   }[];
   /** Why the top-up did not succeed; null if no reason is known. */
   reason?: string | null;
-  /** Id of the request, for questions to the operator. */
+  /** Id of the request. */
   requestId: string;
   /** The missing scope. */
   scope?: string;
@@ -1785,7 +1817,7 @@ export interface ProviderEligibilityWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -1803,6 +1835,7 @@ export interface ProviderEligibilityWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 1
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -1836,7 +1869,7 @@ export interface ProviderFspWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -1854,6 +1887,7 @@ export interface ProviderFspWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 22
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -2191,7 +2225,7 @@ export interface RecipientChanges {
    * Name of the recipient.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   name?: string;
   /** true replaces the signing secret of a webhook. */
@@ -2219,48 +2253,10 @@ export interface RecipientList {
   nextCursor: string | null;
 }
 
-export interface RecipientRequest {
-  /**
-   * E-mail address, for the channel `email` only.
-   * @format email
-   * @maxLength 254
-   */
-  address?: string;
-  /** Channel that the recipient is notified through. */
-  channel:
-    | "telegram"
-    | "email"
-    | "webhook"
-    | "discord"
-    | "slack"
-    | "ntfy"
-    | "pagerduty";
-  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
-  default?: boolean;
-  /** Language of the texts. */
-  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
-  /** Minimum severity: less severe alerts are not sent. */
-  minSeverity?: "info" | "warning" | "critical";
-  /**
-   * Name of the recipient.
-   * @minLength 1
-   * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
-   */
-  name: string;
-  /**
-   * IANA time zone, such as Europe/Berlin.
-   * @minLength 1
-   * @maxLength 64
-   */
-  timezone?: string;
-  /**
-   * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
-   * @format uri
-   * @maxLength 2048
-   */
-  url?: string;
-}
+export type RecipientRequest =
+  | EmailRecipientRequest
+  | UrlRecipientRequest
+  | TelegramRecipientRequest;
 
 export interface RegistrationClaim {
   /** Number of the block of the transaction, or of the block at whose end the claim holds. */
@@ -2323,6 +2319,34 @@ export interface Rendered {
   title: string;
 }
 
+export interface Renewal {
+  /**
+   * Expected price in credits, the `totalCredits` of a quote. At any other price, nothing is bought.
+   * @min 0
+   * @max 1000000000000
+   */
+  expectedCredits?: number;
+  /**
+   * Number of the term; the one that was bought has number 1.
+   * @min 1
+   * @max 1000000
+   */
+  term: number;
+}
+
+export interface RenewalQuote {
+  /** Price and time of the next term. */
+  quote: SlotQuote;
+  /** The subscription as it is paid now. */
+  subscription: Subscription;
+  /**
+   * Number of the term; the one that was bought has number 1.
+   * @min 1
+   * @max 1000000
+   */
+  term: number;
+}
+
 export interface RewardSigningData {
   concludedAt: null;
   /** @format date-time */
@@ -2376,7 +2400,7 @@ export interface RewardSigningWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -2394,6 +2418,7 @@ export interface RewardSigningWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 1
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -2578,6 +2603,7 @@ export interface Settings {
     /**
      * When to repeat an unacknowledged critical alert: minutes after it was triggered.
      * @maxItems 24
+     * @uniqueItems true
      */
     critical: number[];
   };
@@ -2631,6 +2657,7 @@ export interface SettingsRequest {
     /**
      * When to repeat an unacknowledged critical alert: minutes after it was triggered.
      * @maxItems 24
+     * @uniqueItems true
      */
     critical: number[];
   };
@@ -2938,7 +2965,7 @@ export interface TelegramLinkRequest {
    * Name of the recipient; defaults to the chat’s title.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   name?: string;
   /**
@@ -2946,6 +2973,30 @@ export interface TelegramLinkRequest {
    * @maxItems 3
    */
   scopes?: ("read" | "write" | "spend")[];
+}
+
+export interface TelegramRecipientRequest {
+  /** Channel that the recipient is notified through. */
+  channel: "telegram";
+  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
+  default?: boolean;
+  /** Language of the texts. */
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity?: "info" | "warning" | "critical";
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  name: string;
+  /**
+   * IANA time zone, such as Europe/Berlin.
+   * @minLength 1
+   * @maxLength 64
+   */
+  timezone?: string;
 }
 
 export interface TermsAcceptance {
@@ -3364,6 +3415,36 @@ export interface UptimeEvent {
   event: "fsp.mc-uptime" | "fsp.mc-uptime.recovered";
 }
 
+export interface UrlRecipientRequest {
+  /** Channel that the recipient is notified through. */
+  channel: "webhook" | "discord" | "slack" | "ntfy" | "pagerduty";
+  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
+  default?: boolean;
+  /** Language of the texts. */
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /** Minimum severity: less severe alerts are not sent. */
+  minSeverity?: "info" | "warning" | "critical";
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  name: string;
+  /**
+   * IANA time zone, such as Europe/Berlin.
+   * @minLength 1
+   * @maxLength 64
+   */
+  timezone?: string;
+  /**
+   * The URL that messages are posted to, for every channel except `email`. For `pagerduty` also the integration key alone.
+   * @format uri
+   * @maxLength 2048
+   */
+  url: string;
+}
+
 export interface ValidatorListingData {
   listed: number;
   nodeIds: string[];
@@ -3426,7 +3507,7 @@ export interface WalletBalanceWatchRequest {
    * Name of the watch; by default the service makes one from the target.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /**
@@ -3452,6 +3533,7 @@ export interface WalletBalanceWatchRequest {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 1
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** What to watch. The shape depends on `type`. */
@@ -3553,7 +3635,7 @@ export interface WatchChanges {
    * Name of the watch.
    * @minLength 1
    * @maxLength 40
-   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
    */
   label?: string;
   /** Minimum severity: less severe alerts are not sent. */
@@ -3567,6 +3649,7 @@ export interface WatchChanges {
   /**
    * Settings of the signals; omitted ones have their defaults.
    * @maxItems 22
+   * @uniqueItems true
    */
   signals?: SignalChoice[];
   /** paused pauses the watch, active resumes it. */

@@ -36,6 +36,8 @@ import type {
   RecipientList,
   RecipientRequest,
   RegistrationData,
+  Renewal,
+  RenewalQuote,
   RewardSigningData,
   RoundStreakData,
   Settings,
@@ -84,6 +86,7 @@ export type ErrorCode =
   | 'etag_mismatch'
   | 'idempotency_in_progress'
   | 'idempotency_key_reused'
+  | 'idempotency_response_unreadable'
   | 'insufficient_credits'
   | 'insufficient_scope'
   | 'internal'
@@ -107,6 +110,7 @@ export type ErrorCode =
   | 'recipient_limit_reached'
   | 'recipient_not_active'
   | 'slot_limit_reached'
+  | 'term_not_next'
   | 'terms_not_accepted'
   | 'terms_version_changed'
   | 'token_limit_reached'
@@ -782,6 +786,39 @@ export abstract class Operations extends Transport {
   }
 
   /**
+   * Quote the renewal of a subscription
+   *
+   * Number, price and end of the subscription’s next term, which begins where the paid one ends.
+   *
+   * Needs: read.
+   */
+  quoteRenewal(id: number, options?: CallOptions): Promise<RenewalQuote> {
+    return this.request<RenewalQuote>(
+      { method: 'GET', path: `/subscriptions/${encodeURIComponent(id)}/renewal` },
+      options,
+    )
+  }
+
+  /**
+   * Renew a subscription once
+   *
+   * Pays one term from the credit balance. It begins where the paid one ends. A term that is already paid costs nothing again; a term after the next one is refused. If expectedCredits is given, the term is paid only at that price.
+   *
+   * Needs: spend.
+   */
+  renewSubscription(id: number, body: Renewal, options?: KeyedCallOptions): Promise<Subscription> {
+    return this.request<Subscription>(
+      {
+        method: 'POST',
+        path: `/subscriptions/${encodeURIComponent(id)}/renewal`,
+        body,
+        isKeyed: true,
+      },
+      options,
+    )
+  }
+
+  /**
    * Start the free trial
    *
    * One slot for 14 days, once per wallet and once per Telegram account. The terms must be accepted first.
@@ -870,7 +907,7 @@ export abstract class Operations extends Transport {
   /**
    * Try a watch on past data
    *
-   * Replays stored data with the rules of a running watch and creates nothing. The body is the same as for `POST /watches`. Mutes, quiet hours, flapping and chain outages are ignored.
+   * Replays stored data with the rules of a running watch and creates nothing. The body is the same as for `POST /watches`. Mutes, quiet hours and chain outages are ignored.
    *
    * Needs: read.
    */

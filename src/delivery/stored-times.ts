@@ -1,0 +1,33 @@
+/** Times that this room stores by the clock of the service, see `repairTimes`. */
+import { type StoredTimes, timesSince, timesWithin } from '#src/db/repair-times.ts'
+import { isWrittenAfter } from './message-store.ts'
+import { LEASE_SECONDS } from './model.ts'
+import { RETRY_SECONDS } from './rules.ts'
+import {
+  deliveries,
+  IS_IN_QUEUE,
+  IS_OUTDATED,
+  IS_RETRY,
+  outagePictures,
+  sentMessages,
+} from './tables.ts'
+
+const LEASE_MS = LEASE_SECONDS * 1000
+/** Longest wait for a retry: the longest step, and a half for its random share. */
+const RETRY_MS_MAX = Math.max(...RETRY_SECONDS) * 1500
+
+export const STORED_TIMES: readonly StoredTimes[] = [
+  timesSince(deliveries, 'createdAt', [
+    'nextAttemptAt',
+    'plannedAt',
+    'deferredUntil',
+    'retainedUntil',
+    'leasedUntil',
+    'deliveredAt',
+  ]),
+  timesWithin(deliveries, { leasedUntil: LEASE_MS }, () => IS_IN_QUEUE),
+  timesWithin(deliveries, { nextAttemptAt: RETRY_MS_MAX }, () => IS_RETRY),
+  timesSince(sentMessages, 'sentAt', ['openedAt', 'reviseAt', 'leasedUntil'], isWrittenAfter),
+  timesWithin(sentMessages, { reviseAt: RETRY_MS_MAX, leasedUntil: LEASE_MS }, () => IS_OUTDATED),
+  timesWithin(outagePictures, { plannedAt: 0 }),
+]
