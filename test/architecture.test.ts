@@ -98,6 +98,12 @@ const FORBIDDEN: readonly (readonly [string, RegExp, RegExp])[] = [
   ['Math.random', /\bMath\.random\b/, /^$/],
   // Escaped text can still be pressed; the functions of `bot/views/markup.ts` make it inert.
   ['escapeHtml', /\bescapeHtml\b/, /^(?:src|sandbox)\/|^bot\/views\/markup\.ts$/],
+  // A text for people is cut by `cutText`. The named files shorten addresses, or cut between characters themselves.
+  [
+    'slice for a text that people read',
+    /\.slice\(0, [^)]*\)\s*\.(?:toWellFormed\(\)|join\(''\))|\btyped\([^()]*\.slice\(0,|\.slice\(0, [^`\n]*\)\}…/,
+    /^sandbox\/|^src\/(?:channels\/(?:email|wording)|i18n\/format)\.ts$|^bot\/views\/view\.ts$/,
+  ],
 ]
 
 /**

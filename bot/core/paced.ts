@@ -2,6 +2,7 @@ import type { Api } from 'grammy'
 import { REPLY_URGENCY } from '#src/channels/pace-rules.ts'
 import { TURN_WAIT_MS_MAX } from '#src/channels/rate-limiter.ts'
 import type { TelegramPace } from '#src/channels/telegram-pace.ts'
+import { floodSeconds } from '#src/telegram/errors.ts'
 
 /**
  * Makes calls of the bot wait for their turn. New messages wait for the limits of the bot and of their
@@ -22,7 +23,7 @@ export function paceCalls(api: Api, pace: TelegramPace): Api {
     }
     const answer = await call(method, payload, signal)
     if (!answer.ok && answer.error_code === 429 && chatId !== undefined) {
-      await pace.flooded(chatId, (answer.parameters?.retry_after ?? 1) * 1000)
+      await pace.flooded(chatId, floodSeconds(answer.parameters?.retry_after) * 1000)
     }
     return answer
   })

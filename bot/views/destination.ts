@@ -53,12 +53,6 @@ export function knownReason(t: Translate, reason: string): string | undefined {
   return hasText(key) && !WITH_VALUES.includes(key) ? t.html(key) : undefined
 }
 
-/** Reason of a failed delivery, as HTML; undefined where there is no text for the code. */
-export function failureText(t: Translate, code: string): string | undefined {
-  const key = `bot:deliveries.failure.${code}`
-  return hasText(key) ? t.html(key) : undefined
-}
-
 /** Whether the destination is active. */
 export function isOn({ status }: Pick<Destination, 'status'>): boolean {
   return status === 'active'
@@ -69,6 +63,6 @@ export type StatusWithReason = Pick<Destination, 'status' | 'statusReason'>
 
 /** The status of a destination in a few words: why a chat cannot be reached, else only the status. */
 export function statusText(t: Translate, { status, statusReason }: StatusWithReason): string {
-  const key = `bot:blocked.${statusReason ?? ''}`
+  const key = `notices:failure.${statusReason ?? ''}`
   return status === 'blocked' && hasText(key) ? t(key) : t(checkedKey(`bot:status.${status}`))
 }

@@ -11,8 +11,9 @@ import {
   type Translate,
   typed,
 } from '#src/i18n/translate.ts'
-import { cutText, graphemesOf } from '#src/kernel/cut-text.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { type DisplayValues, SEVERITIES } from '#src/kernel/display-values.ts'
+import { countGraphemes } from '#src/kernel/outside-text.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import type { NumberField, SettingField } from '#src/watches/form.ts'
 import { COOLDOWN_SECONDS_MAX } from '#src/watches/model.ts'
@@ -272,7 +273,7 @@ const ECHO_MAX = 40
 
 /** Shortens input that a refusal repeats. */
 export function cut(text: string): string {
-  return cutText(text.replace(/\s+/g, ' '), ECHO_MAX, (part) => [...graphemesOf(part)].length)
+  return cutText(text.replace(/\s+/g, ' '), ECHO_MAX, countGraphemes)
 }
 
 /** Key of the prompt for a number, percentage or duration, below buttons with choices. */

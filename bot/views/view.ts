@@ -37,6 +37,16 @@ export function act(label: string, data: string, style?: 'primary' | 'danger'): 
   return { label, data, ...(style !== undefined && { style }) }
 }
 
+/** A button of a choice; the chosen one has a tick. */
+export function choiceButton(
+  label: string,
+  isChosen: boolean,
+  data: string,
+  style?: 'primary' | 'danger',
+): Button {
+  return { ...act(label, data, style), isTicked: isChosen }
+}
+
 /** A screen of lines; undefined lines and empty rows are omitted. */
 export function screen(lines: readonly (string | undefined)[], rows: Rows = []): View {
   const text = lines.filter((line) => line !== undefined).join('\n')

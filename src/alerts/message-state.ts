@@ -3,6 +3,7 @@ import type { MessageState, RecoverySummary } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import { titleOnChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { JsonObject } from '#src/kernel/units.ts'
 import { type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import { currentFiguresOf, withCurrentFigures } from './current-figures.ts'
@@ -40,7 +41,13 @@ export async function messageStates(
       const recovery = recoveries.get(row.id)
       if (recovery === undefined || state.recoveredAt === undefined) return [row.id, state]
       const recoveredAt = outageTimesOf(row, recovery).to ?? state.recoveredAt
-      return [row.id, { ...state, recoveredAt, recovery: (reader) => summaryOf(recovery, reader) }]
+      const rounds = lostRoundsOf(recovery)
+      const ended = {
+        recoveredAt,
+        ...(rounds !== undefined && { lostRounds: rounds }),
+        recovery: (reader: Reader) => summaryOf(recovery, reader),
+      }
+      return [row.id, { ...state, ...ended }]
     }),
   )
 }
@@ -65,15 +72,20 @@ function escalationOf(
 function summaryOf(row: store.AlertRow, reader: Reader): RecoverySummary | undefined {
   try {
     const recovery = recordedFromRow(row)
-    const { gapSeconds: seconds, missedRounds: rounds } = recovery.data
+    const { gapSeconds: seconds } = recovery.data
     return {
       title: titleOnChain(renderTitle(recovery, reader)),
       ...(typeof seconds === 'number' && { seconds }),
-      ...(typeof rounds === 'number' && rounds > 0 && { rounds }),
     }
   } catch {
     return undefined
   }
+}
+
+/** Number of voting rounds that an outage cost, as its recovery states it. */
+function lostRoundsOf({ data }: Pick<store.AlertRow, 'data'>): number | undefined {
+  const { missedRounds: rounds } = JsonObject.catch({}).parse(data)
+  return typeof rounds === 'number' && rounds > 0 ? rounds : undefined
 }
 
 function stateOf(row: store.AlertRow, mutedUntil: Date | null): MessageState {

@@ -96,7 +96,8 @@ function recorded(failure: Failure, index: number) {
   }
   const state: MessageState = {
     recoveredAt: endedOutage(times).to,
-    recovery: () => ({ title: recovery.message.title, seconds, rounds: failure.bad }),
+    recovery: () => ({ title: recovery.message.title, seconds }),
+    lostRounds: failure.bad,
   }
   return { alert, recovery, state }
 }

@@ -1,18 +1,20 @@
 /** The outage that an alert belongs to, as its page shows it: what its alerts have in common, and each of them. */
 import { randomUUID } from 'node:crypto'
 import { cardOf } from '#src/channels/card.ts'
-import type { Envelope } from '#src/channels/envelope.ts'
+import type { Envelope, EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import { groupHelp } from '#src/channels/group.ts'
+import { namedIn } from '#src/channels/group-times.ts'
 import { withoutNames } from '#src/channels/shown.ts'
 import { hasEnded } from '#src/channels/wording.ts'
 import { currentContent, type ShownPart } from '#src/delivery/message-sync.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { recoveryRoleOf } from '#src/watches/events.ts'
 import { withCurrentFigures } from './current-figures.ts'
 import type { ReadDeps } from './history.ts'
 import { messageStates } from './message-state.ts'
 import { type AlertsTogether, describeOthers, type OtherAlert } from './other-alerts.ts'
 import { type OutageTimes, readOutages } from './outage-times.ts'
-import { recordedFromRow, renderListedAlert } from './recorded-alert.ts'
+import { dataFor, recordedFromRow, renderListedAlert } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type { AlertRow } from './store.ts'
 
@@ -59,32 +61,59 @@ export async function readOutagePage(
   const ownTimes = times.get(row.id)
   const together = [row, ...episodes].filter(({ id }) => areTogether(ownTimes, times.get(id)))
   const rows = await withCurrentFigures(deps.db, newestOfEach(together))
-  const ids = rows.map(({ id }) => id)
-  const states = await messageStates(deps, ids)
-  const parts = rows.flatMap((row) => partOf(deps, row, reader))
-  if (parts.length < 2) return undefined
-  const now = deps.clock.now()
-  const content = currentContent(
-    { id: randomUUID(), kind: 'group', help: null, sentAt: now },
-    parts,
-    states,
+  const states = await messageStates(
+    deps,
+    rows.map(({ id }) => id),
   )
-  if (content === undefined) return undefined
-  const state = isNamed ? content.state : withoutNames(content.state)
-  const { title, glyph, lines, body } = cardOf(content.envelope, { state, isCut: around.isCut })
+  const heading = headingOf(deps, rows, states, reader)
+  if (heading === undefined) return undefined
+  const { envelope, count } = heading
+  const state = isNamed ? heading.state : withoutNames(heading.state)
+  const { title, glyph, lines, body } = cardOf(envelope, { state, isCut: around.isCut })
   const alerts = await describeOthers(deps, rows, reader)
   return {
     title,
     glyph,
     lines,
     body,
-    help: groupHelp(content.envelope, state)?.text,
+    help: groupHelp(envelope, state)?.text,
     isOver: hasEnded(state),
     isAcknowledged: state.acknowledged !== undefined,
     alerts,
-    more: parts.length - alerts.length,
+    more: count - alerts.length,
     isCut: around.isCut,
     ids: new Set(together.map(({ id }) => id)),
+  }
+}
+
+/**
+ * The alerts as one message, for its heading. Only the alert that the heading names is rendered, because an outage can
+ * have a thousand. Undefined for fewer than two alerts.
+ */
+function headingOf(
+  deps: ReadDeps & { readonly clock: Clock },
+  all: readonly AlertRow[],
+  states: ReadonlyMap<number, MessageState>,
+  reader: Reader,
+) {
+  // The rows have the figures of now already.
+  const bare = new Map([...states].map(([id, { current: _, ...state }]) => [id, state]))
+  const about = { id: randomUUID(), kind: 'group', help: null, sentAt: deps.clock.now() } as const
+  for (let rows = all; ; ) {
+    const parts = rows.flatMap((row) => partOf(row, reader))
+    const content = parts.length < 2 ? undefined : currentContent(about, parts, bare)
+    if (content === undefined) return undefined
+    const { alertId } = namedIn(content.envelope, content.state)
+    const named = rows.find(({ id }) => id === alertId)
+    const message = named && listedMessage(deps, named, reader)
+    if (message !== undefined) {
+      const items = content.envelope.items?.map((item) =>
+        item.alertId === alertId ? { ...item, title: message.title, link: message.link } : item,
+      )
+      const envelope = { ...content.envelope, ...(items !== undefined && { items }) }
+      return { envelope, state: content.state, count: parts.length }
+    }
+    rows = rows.filter(({ id }) => id !== alertId)
   }
 }
 
@@ -104,23 +133,37 @@ function newestOfEach(rows: readonly AlertRow[]): readonly AlertRow[] {
   return [...newest.values()].toReversed()
 }
 
-/** An alert as a part of a message; none if it cannot be rendered. */
-function partOf(deps: ReadDeps, row: AlertRow, reader: Reader): readonly ShownPart[] {
+/** An alert as a part of a message, without its texts; none if it cannot be read. */
+function partOf(row: AlertRow, reader: Reader): readonly ShownPart[] {
   try {
-    const { alertId, type, signal, group, data } = recordedFromRow(row)
+    const { alertId, type, signal, group, data, event, severity, firedAt } = recordedFromRow(row)
     const startedAt = row.startedAt?.toISOString()
+    const { watchId, watchLabel } = row
+    const texts = { title: '', body: '', fields: [], link: '' }
     const envelope: Envelope = {
       deliveryId: randomUUID(),
       type,
       signal,
       group,
-      data,
+      data: dataFor(reader, data),
       ...reader,
       ...(startedAt !== undefined && { startedAt }),
-      message: renderListedAlert(deps, row, reader),
+      message: {
+        ...{ alertId, watchId, watchLabel, event, severity, firedAt: firedAt.toISOString() },
+        ...{ ...texts, test: false, ...recoveryRoleOf(event) },
+      },
     }
     return [{ alertId, envelope }]
   } catch {
     return []
+  }
+}
+
+/** The alert as a list shows it; undefined if it cannot be rendered. */
+function listedMessage(deps: ReadDeps, row: AlertRow, reader: Reader): EnvelopeMessage | undefined {
+  try {
+    return renderListedAlert(deps, row, reader)
+  } catch {
+    return undefined
   }
 }

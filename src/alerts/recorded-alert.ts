@@ -46,11 +46,11 @@ export function recordedFromRow(row: AlertRow): RecordedAlert {
   }
 }
 
-/** Data of an alert as a reader sees them. A group does not learn that a transfer pays for credits. */
+/** Data of an alert as a reader sees them. A group learns that a transfer is the owner's payment, but not for what. */
 export function dataFor({ isGroup }: Pick<Reader, 'isGroup'>, data: JsonObject): JsonObject {
   if (isGroup !== true || data['isTopUp'] === undefined) return data
   const { isTopUp: _, topupHandle: __, ...others } = data
-  return others
+  return { ...others, isOwnPayment: true }
 }
 
 /** The note of an alert that imposed a cooldown until this time, if it did. */

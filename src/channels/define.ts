@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { DestinationForm } from './destination-form.ts'
 import type { Envelope, MessageState } from './envelope.ts'
+import type { FailureReason } from './failure-reasons.ts'
 
 /** Input of a send besides destination and envelope. */
 export interface SendContext {
@@ -60,8 +61,7 @@ export class DeliveryError extends Error {
    * it again.
    */
   readonly needsRepetition: boolean
-  /** Short stable code: `timeout`, `refused`, `blocked`, `gone`, `status_500` … */
-  readonly reason: string
+  readonly reason: FailureReason
   readonly statusCode: number | undefined
   readonly retryAfterSeconds: number | undefined
   /** Whether `retryAfterSeconds` must be kept exactly; the attempt then does not count. */
@@ -75,7 +75,7 @@ export class DeliveryError extends Error {
   readonly becomes: 'disabled' | 'blocked'
 
   constructor(
-    reason: string,
+    reason: FailureReason,
     options: {
       readonly permanent?: boolean
       readonly needsRepetition?: boolean

@@ -22,7 +22,7 @@ import {
   isHookOf,
   RequestBodyPreview,
 } from './hook-url.ts'
-import { rateLimitError, refusalOf, retryAfterSeconds } from './http-answer.ts'
+import { floodSeconds, rateLimitError, refusalOf } from './http-answer.ts'
 import type { SafeAnswer } from './http-exchange.ts'
 import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { asShown, withoutNames } from './shown.ts'
@@ -187,7 +187,7 @@ function describe(card: Card, envelope: Envelope): string {
   const linked = write([], linkWords(body, linksInText(envelope.message), embedLink))
   if (linked.length <= DESCRIPTION_MAX) return linked
   const room = DESCRIPTION_MAX - write([], '').length - 2
-  return write([], fitted(card.body, room)).slice(0, DESCRIPTION_MAX)
+  return cutText(write([], fitted(card.body, room)), DESCRIPTION_MAX)
 }
 
 function itemText(item: CardItem, locale: Locale): string {
@@ -245,7 +245,7 @@ async function request(
   })
   const { code, retry_after: wait } = read(answer)
   if (answer.statusCode === 429) {
-    const seconds = wait ?? retryAfterSeconds(answer.retryAfter, context.now) ?? 1
+    const seconds = floodSeconds(answer, { now: context.now, stated: wait, usual: 1 })
     rateLimiter.hold(id, seconds * 1000)
     throw rateLimitError(seconds, answer.statusCode)
   }

@@ -267,8 +267,6 @@ export interface RecoverySummary {
   readonly title: string
   /** Length of the outage. */
   readonly seconds?: number
-  /** Number of voting rounds lost in the outage. */
-  readonly rounds?: number
 }
 
 /** Figures of an open alert as they are now. */
@@ -285,6 +283,8 @@ export interface MessageState {
   readonly recoveredAt?: Date
   /** Renders the summary of the recovery. Undefined, or returns undefined, if there is no text for it. */
   readonly recovery?: (reader: Pick<Envelope, 'locale' | 'timezone'>) => RecoverySummary | undefined
+  /** Number of voting rounds lost in the outage, as its recovery states it. */
+  readonly lostRounds?: number
   /** Renders the alert with its figures of now, or of its end. Undefined, or returns undefined, as `recovery`. */
   readonly current?: (reader: Pick<Envelope, 'locale' | 'timezone'>) => CurrentFigures | undefined
   /** End of the alert without a recovery, because its watch was deleted. */

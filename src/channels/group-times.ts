@@ -39,7 +39,7 @@ export function namedIn(envelope: Envelope, state: MessageState): EnvelopeMessag
 /** Number of voting rounds lost in the outage, as its recoveries state them; undefined while unknown. */
 export function lostRounds(envelope: Envelope, state: MessageState): number | undefined {
   const rounds = dutiesOrAll(itemsOf(envelope)).flatMap(
-    (item) => stateIn(state, item).recovery?.(envelope)?.rounds ?? [],
+    (item) => stateIn(state, item).lostRounds ?? [],
   )
   return rounds.length === 0 ? undefined : Math.max(...rounds)
 }

@@ -1,4 +1,5 @@
 import { withoutDirections } from '#src/i18n/isolates.ts'
+import { countCodePoints, cutText } from '#src/kernel/cut-text.ts'
 import { inertText } from '#src/kernel/inert-text.ts'
 
 /** A line of the text part, or the page that a line of its own names. */
@@ -35,14 +36,7 @@ export function mailSubject(text: string, options: { readonly isAnswer?: boolean
     .replace(/[\p{Cc}\p{Zs}]+/gu, ' ')
     .toWellFormed()
     .trim()
-  const characters = [...line]
-  const kept =
-    characters.length <= SUBJECT_ROOM
-      ? line
-      : `${characters
-          .slice(0, SUBJECT_ROOM - 1)
-          .join('')
-          .trimEnd()}…`
+  const kept = cutText(line, SUBJECT_ROOM, countCodePoints).replace(/\s+…$/u, '…')
   return options.isAnswer ? `${ANSWER}${kept}` : kept
 }
 

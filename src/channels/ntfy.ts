@@ -7,7 +7,7 @@ import { type Channel, type ChannelDefinition, defineChannel, USUAL_TRAITS } fro
 import type { Envelope } from './envelope.ts'
 import { type FactWriter, factLine, factsOf, itemFacts } from './facts.ts'
 import { type HookDeps, type HookDestination, RequestBodyPreview, urlForm } from './hook-url.ts'
-import { rateLimitError, refusalOf, retryAfterSeconds } from './http-answer.ts'
+import { floodSeconds, rateLimitError, refusalOf } from './http-answer.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { checkUserUrl } from './safe-fetch.ts'
 import { isOpenLink, isSilent } from './wording.ts'
@@ -95,7 +95,7 @@ function createNtfy(deps: Deps): Channel<unknown> {
       })
       const { statusCode } = answer
       if (statusCode === 429) {
-        const seconds = retryAfterSeconds(answer.retryAfter, now) ?? FLOOD_SECONDS
+        const seconds = floodSeconds(answer, { now, usual: FLOOD_SECONDS })
         pace.hold(key, seconds * 1000)
         throw rateLimitError(seconds, statusCode)
       }

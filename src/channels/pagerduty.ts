@@ -23,7 +23,7 @@ import type {
 } from './envelope.ts'
 import { groupTimes } from './group-times.ts'
 import { type HookDeps, type HookDestination, RequestBodyPreview, urlForm } from './hook-url.ts'
-import { rateLimitError, refusalOf, retryAfterSeconds } from './http-answer.ts'
+import { floodSeconds, rateLimitError, refusalOf } from './http-answer.ts'
 import type { SafeAnswer } from './http-exchange.ts'
 import { startOf } from './outage.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
@@ -109,7 +109,7 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
     })
     const { statusCode } = answer
     if (statusCode === 429) {
-      const seconds = retryAfterSeconds(answer.retryAfter, now) ?? FLOOD_SECONDS
+      const seconds = floodSeconds(answer, { now, usual: FLOOD_SECONDS })
       pace.hold(routingKey, seconds * 1000)
       throw rateLimitError(seconds, statusCode)
     }

@@ -17,7 +17,11 @@ export function asRecovered(envelope: Envelope, state: MessageState): Envelope {
   const isItsOwn = isOneAlert(kind) && !message.isRecovery
   if (state.recoveredAt === undefined || !isItsOwn) return envelope
   const isFollowUp = kind === 'raised' || kind === 'reminder'
-  const past = pastWords(envelope, isFollowUp ? undefined : state.recovery?.(envelope))
+  const past = pastWords(
+    envelope,
+    isFollowUp ? undefined : state.recovery?.(envelope),
+    state.lostRounds,
+  )
   return { ...envelope, message: { ...message, ...past, fields: [] } }
 }
 
@@ -28,11 +32,12 @@ export function asRecovered(envelope: Envelope, state: MessageState): Envelope {
 export function pastWords(
   { message: { title }, locale }: Pick<Envelope, 'message' | 'locale'>,
   recovery: RecoverySummary | undefined,
+  rounds: number | undefined,
 ): Pick<EnvelopeMessage, 'title' | 'body'> {
   const t = translator(locale)
   const over = t('messages:recovered.over', { title })
   if (recovery === undefined) return { title: over, body: '' }
-  const { seconds, rounds } = recovery
+  const { seconds } = recovery
   const loss = [
     ...(seconds === undefined
       ? []

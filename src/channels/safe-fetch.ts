@@ -12,6 +12,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import { Agent, buildConnector, errors } from 'undici'
 import { isHostLength } from '#src/kernel/mailbox.ts'
 import { DeliveryError } from './define.ts'
+import type { FailureReason } from './failure-reasons.ts'
 import { exchange, type SafeAnswer } from './http-exchange.ts'
 import { isPublicAddress } from './public-address.ts'
 
@@ -166,7 +167,7 @@ function bareHost(hostname: string): string {
 /**
  * Reason of a failed request, as stored with the delivery. The order matters: timeouts also have codes `UND_ERR_…`.
  */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): FailureReason {
   if (error instanceof Error && error.name === 'TimeoutError') return 'timeout'
   if (error instanceof errors.HTTPParserError) return 'bad_answer'
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -16,7 +16,7 @@ import {
   isHookOf,
   RequestBodyPreview,
 } from './hook-url.ts'
-import { rateLimitError, refusalOf, retryAfterSeconds } from './http-answer.ts'
+import { floodSeconds, rateLimitError, refusalOf } from './http-answer.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { fitPieces, isOpenLink } from './wording.ts'
 
@@ -80,7 +80,7 @@ function createSlack(deps: HookDeps): Channel<unknown> {
       })
       const { statusCode } = answer
       if (statusCode === 429) {
-        const seconds = retryAfterSeconds(answer.retryAfter, now) ?? 1
+        const seconds = floodSeconds(answer, { now, usual: 1 })
         rateLimiter.hold(key, seconds * 1000)
         throw rateLimitError(seconds, statusCode)
       }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DeliveryError } from './define.ts'
+import type { FailureReason } from './failure-reasons.ts'
 
 /** A failed e-mail as the SMTP client reports it; other properties of the error are ignored. */
 const Failure = z.object({
@@ -183,7 +184,7 @@ function withoutAddresses(response: string): string {
   return response.replace(/<[^>\s]*@[^>\s]*>/g, ' ').replace(/[^\s"'(<[]+@[^\s"')>\]]+/g, ' ')
 }
 
-function networkReason(code: string): string {
+function networkReason(code: string): FailureReason {
   if (/TIMEOUT|ETIMEDOUT|EABORT/.test(code)) return 'timeout'
   if (code === 'EDNS' || code === 'ENOTFOUND') return 'unknown_host'
   return /ETLS|CERT/.test(code) ? 'certificate' : 'unreachable'

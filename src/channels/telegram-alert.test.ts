@@ -55,22 +55,23 @@ describe('an alert', () => {
   })
 
   test.each([
-    'warning',
-    'info',
-  ] as const)('about money that left is acknowledged unless it paid the own top-up: %s', (severity) => {
-    const sent = { event: 'wallet-balance.moved', severity } as const
-    const view = alertView(envelopeOf({ data: { direction: 'outgoing' }, message: sent }))
+    ['unknown', {}],
+    ['isTopUp', { isTopUp: true }],
+    ['isOwnPayment', { isOwnPayment: true }],
+  ])('about money that left is acknowledged unless it paid the own top-up: %s', (what, paid) => {
+    const sent = { event: 'wallet-balance.moved', severity: 'info' } as const
+    const view = alertView(envelopeOf({ data: { direction: 'outgoing', ...paid }, message: sent }))
     const [first = []] = buttons(view)
     expect(first).toEqual(
-      severity === 'info'
+      what !== 'unknown'
         ? ['Details https://watchdog.example.org/a/abc123']
         : ['Acknowledge 1:alert.ack:3mv', 'What to do 1:alert.help:3mv:d'],
     )
-    expect(view.rows).toHaveLength(severity === 'info' ? 1 : 3)
+    expect(view.rows).toHaveLength(what === 'unknown' ? 3 : 1)
   })
 
   test('about own payments alone, several in one message, needs no acknowledgement and no mute', () => {
-    const payment = (alertId: number, form: 'topUp' | 'sent'): EnvelopeMessage => ({
+    const payment = (alertId: number, form: 'topUp' | 'ownPayment' | 'sent'): EnvelopeMessage => ({
       ...envelopeOf({ message: { alertId } }).message,
       source: { type: 'wallet-balance', signal: 'balance-change', form },
     })
@@ -79,7 +80,7 @@ describe('an alert', () => {
       return alertView({ ...envelopeOf({ message }), kind: 'group', items })
     }
     // Groups are not told what a transfer was for.
-    for (const form of ['topUp', 'sent'] as const) {
+    for (const form of ['topUp', 'ownPayment'] as const) {
       const { rows } = shown(payment(4711, form), payment(4712, form))
       expect(rows.flat().map(({ label }) => label)).toEqual(['Alerts'])
     }
@@ -389,8 +390,9 @@ describe('after a press', () => {
 
   test('a recovered alert tells what was wrong as past, in the words of its recovery', () => {
     const title = 'FTSO commits are arriving again'
-    const recovery = () => ({ title, seconds: 840, rounds: 8 })
+    const recovery = () => ({ title, seconds: 840 })
     const over = {
+      lostRounds: 8,
       recoveredAt: new Date('2026-11-20T13:15:01Z'),
       recovery,
       help: 'action',
@@ -776,7 +778,8 @@ describe('a silence of a provider', () => {
   test('that is over keeps its list, each line with what is well again, and says what it cost', () => {
     const over = (what: string): MessageState => ({
       recoveredAt: new Date('2026-11-20T13:09:00Z'),
-      recovery: () => ({ title: `${what} are arriving again`, seconds: 720, rounds: 8 }),
+      recovery: () => ({ title: `${what} are arriving again`, seconds: 720 }),
+      lostRounds: 8,
     })
     const items = new Map([
       [4711, over('Commits')],

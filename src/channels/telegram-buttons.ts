@@ -33,9 +33,6 @@ const PART_OF_SIGNAL_HELP: Readonly<Record<SignalHelpSection, HelpPart>> = {
   action: 'd',
 }
 
-/** Mark before the label of the help button whose section is expanded. */
-const TICK = '✓ '
-
 /**
  * Verbs of these buttons that need the right `write`. `mute.all` is not among them: it mutes the chat itself, which
  * needs no right.
@@ -72,11 +69,7 @@ export function buttonsOf(
   const usable = isReceiveOnly
     ? rows.map((row) => row.filter((button) => !needsWrite(button)))
     : rows
-  // A tick widens a button. The rows are laid out with a tick on every help button, so that no button moves to another
-  // row when one is pressed.
-  const shown = layout(usable).map((row) =>
-    row.map((button) => untickedUnlessOpen(button, state.help)),
-  )
+  const shown = layout(usable.map((row) => row.map((button) => tickedIfOpen(button, state.help))))
   return isDestinationTest(envelope) ? shown.map((row) => row.map(asTestButton)) : shown
 }
 
@@ -111,11 +104,12 @@ function needsWrite(button: Button): boolean {
   return press !== undefined && NEEDS_WRITE.has(press.verb)
 }
 
-function untickedUnlessOpen(button: Button, open: SignalHelpSection | undefined): Button {
+/** A help button has a tick while its section is expanded. */
+function tickedIfOpen(button: Button, open: SignalHelpSection | undefined): Button {
   const press = 'data' in button ? unpacked(button.data) : undefined
   if (press?.verb !== 'alert.help') return button
   const isOpen = open !== undefined && press.args['part'] === PART_OF_SIGNAL_HELP[open]
-  return isOpen ? button : { ...button, label: button.label.slice(TICK.length) }
+  return { ...button, isTicked: isOpen }
 }
 
 function buttonRows(envelope: Envelope, state: MessageState): Rows {
@@ -190,7 +184,7 @@ function muteButtons(envelope: Envelope, message: EnvelopeMessage, { muted }: Me
   return envelope.kind === 'reminder' || envelope.of === 'reminder' ? last : [hours, ...last]
 }
 
-/** A help button, with a tick, for each of these sections that the help of the signal has. */
+/** A help button for each of these sections that the help of the signal has. */
 function helpButtons(
   envelope: Envelope,
   id: number,
@@ -204,8 +198,7 @@ function helpButtons(
 
 function helpButton(envelope: Envelope, id: number, section: SignalHelpSection): Button {
   const data = packed('alert.help', { id, part: PART_OF_SIGNAL_HELP[section] })
-  const button = buttonMakers(envelope).press(`messages:button.${section}`, data)
-  return { ...button, label: TICK + button.label }
+  return buttonMakers(envelope).press(`messages:button.${section}`, data)
 }
 
 function groupButtons(envelope: Envelope, state: MessageState): Rows {

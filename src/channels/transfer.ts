@@ -101,13 +101,13 @@ export function movedTitles(
 }
 
 /**
- * Whether a message of an envelope is about a transfer that pays the owner's own top-up. Other money that leaves is a
- * warning; groups are not told that it paid for credits.
+ * Whether a message of an envelope is about a transfer that pays the owner's own top-up. Groups are told that it is the
+ * owner's payment, and not that it paid for credits.
  */
 export function isOwnPayment({ data, message }: Part, item: EnvelopeMessage = message): boolean {
-  const { event, severity, source } = item
+  const { event, source } = item
   const form = source === undefined ? helpFormOf(event, data) : source.form
-  return event === MOVED && severity === 'info' && (form === 'topUp' || form === 'sent')
+  return event === MOVED && (form === 'topUp' || form === 'ownPayment')
 }
 
 function titleFormOf(data: JsonObject): 'topUp' | 'received' | 'sentOwn' | undefined {
@@ -204,7 +204,7 @@ export function transferHeading(
 }
 
 /** Forms of the help of a transfer; each has texts of its own. */
-export const HELP_FORMS = ['sent', 'received', 'topUp'] as const
+export const HELP_FORMS = ['sent', 'received', 'topUp', 'ownPayment'] as const
 
 /** Which texts of a signal's help fit an alert better than those for all of its alerts. */
 export function helpFormOf(
@@ -212,8 +212,9 @@ export function helpFormOf(
   data: JsonObject,
 ): (typeof HELP_FORMS)[number] | undefined {
   if (event !== MOVED) return undefined
-  const { isTopUp, direction } = data
+  const { isTopUp, isOwnPayment: isPayment, direction } = data
   if (isTopUp === true) return 'topUp'
+  if (isPayment === true) return 'ownPayment'
   if (direction === 'outgoing') return 'sent'
   return direction === 'incoming' ? 'received' : undefined
 }

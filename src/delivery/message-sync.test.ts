@@ -73,7 +73,8 @@ describe('an outage of a provider to which other signals are added', () => {
 
   const over = (seconds: number): MessageState => ({
     recoveredAt: new Date('2026-11-20T09:40:00Z'),
-    recovery: () => ({ title: 'Well again', seconds, rounds: 8 }),
+    recovery: () => ({ title: 'Well again', seconds }),
+    lostRounds: 8,
   })
   const shown = (
     all: readonly ShownPart[],

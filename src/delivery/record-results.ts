@@ -18,7 +18,13 @@ import { notifyDeletedTopics, recordMigratedChats } from './moved-chats.ts'
 import { planPictures } from './pictures.ts'
 import type { RecordDeps } from './record-deps.ts'
 import * as retained from './retained-store.ts'
-import { destinationOutcomesOf, isUnanswered, RETRY_SECONDS, stateAfterFailure } from './rules.ts'
+import {
+  changeWaitSeconds,
+  destinationOutcomesOf,
+  isUnanswered,
+  RETRY_SECONDS,
+  stateAfterFailure,
+} from './rules.ts'
 import type { SendTask, SendTaskResult } from './send-task.ts'
 import * as store from './store.ts'
 
@@ -265,9 +271,9 @@ async function recordChange(
   const { revisions } = change
   const step = RETRY_SECONDS[revisions]
   const again = attemptResult.kind === 'failed' && step !== undefined
-  const waitSeconds = again ? Math.max(step, attemptResult.error.retryAfterSeconds ?? 0) : 0
+  const wait = again ? changeWaitSeconds(attemptResult.error, step) : 0
   await messages.recordNoChange(tx, change, {
-    at: again ? new Date(at.getTime() + waitSeconds * 1000) : null,
+    at: again ? new Date(at.getTime() + wait * 1000) : null,
     revisions: revisions + 1,
   })
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { DeliveryError } from '#src/channels/define.ts'
 import {
   canBeSentTo,
+  changeWaitSeconds,
   destinationOutcomesOf,
   RETRY_SECONDS,
   stateAfterFailure,
@@ -85,6 +86,13 @@ describe('waitSeconds', () => {
     expect(waitSeconds(300, 301, 0.5)).toBe(301)
     expect(waitSeconds(300, 600, 0.5)).toBe(600)
     expect(waitSeconds(300, 86_400, 0.5)).toBe(600)
+  })
+
+  test('honours Retry-After of a change in the same way, and an order as it is', () => {
+    const wait = (retryAfterSeconds?: number, retryAfterIsMandatory = false) =>
+      changeWaitSeconds({ retryAfterSeconds, retryAfterIsMandatory }, 300)
+    expect([wait(), wait(10), wait(500), wait(2 ** 31)]).toEqual([300, 300, 500, 600])
+    expect([wait(10, true), wait(3600, true)]).toEqual([300, 3600])
   })
 })
 

@@ -1,4 +1,5 @@
 import { DeliveryError, type Receipt } from '#src/channels/define.ts'
+import type { FailureReason } from '#src/channels/failure-reasons.ts'
 import type { AttemptOutcome } from '#src/recipients/rules.ts'
 import type { DeliveryStatus } from './model.ts'
 
@@ -10,7 +11,7 @@ export const RETRY_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000, 36_000] as con
 const JITTER = 0.2
 
 /** Reason of a failure because the delivery or its destination is unreadable. */
-export const UNREADABLE_REASON = 'unreadable'
+export const UNREADABLE_REASON = 'unreadable' satisfies FailureReason
 
 /** State of a delivery after an attempt. */
 export interface RetryState {
@@ -95,6 +96,20 @@ export function waitSeconds(
 ): number {
   if (retryAfterSeconds !== undefined) return Math.min(Math.max(retryAfterSeconds, step), 2 * step)
   return step * (1 - JITTER + 2 * JITTER * random)
+}
+
+/** Wait until a message is changed again, at least the step; a wait that the receiver requested counts as for a new message. */
+export function changeWaitSeconds(
+  {
+    retryAfterIsMandatory,
+    retryAfterSeconds,
+  }: Pick<DeliveryError, 'retryAfterIsMandatory' | 'retryAfterSeconds'>,
+  step: number,
+): number {
+  if (retryAfterSeconds === undefined) return step
+  return retryAfterIsMandatory
+    ? Math.max(step, retryAfterSeconds)
+    : waitSeconds(step, retryAfterSeconds, 0)
 }
 
 /**

@@ -27,3 +27,8 @@ export function cutText(
   }
   return `${kept.join('')}…`
 }
+
+/** Size of a text in code points, for `cutText`. */
+export function countCodePoints(text: string): number {
+  return [...text].length
+}

@@ -1,3 +1,4 @@
+import { failureWords } from '#src/channels/failure-words.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { formatDuration, shortAddress } from '#src/i18n/format.ts'
 import {
@@ -45,7 +46,7 @@ export function optedOutText(
   }
 }
 
-/** A sentence about the reason, or the reason itself if there is no sentence for it. */
+/** A sentence about the reason, or one with its words if there is none for it alone. */
 function reasonLine(
   { statusReason, failingSince, at }: NoticeOf<'destination-off'>,
   { t }: NoticeReader,
@@ -54,11 +55,11 @@ function reasonLine(
   const key = `notices:reason.${reason}`
   if (hasText(key) && !VARIABLE.includes(key)) return t(key)
   const seconds = failingSince === null ? 0 : (at.getTime() - failingSince.getTime()) / 1000
-  if (seconds < 1) return t('notices:reason.other', { reason: id(reason) })
+  if (seconds < 1) return t('notices:reason.other', { reason: failureWords(t, reason) })
   const duration = formatDuration(seconds, t.locale, 'long')
   const status = /^status_(\d{3})$/.exec(reason)?.[1]
   return status === undefined
-    ? t('notices:reason.failing', { duration, reason: id(reason) })
+    ? t('notices:reason.failing', { duration, reason: failureWords(t, reason) })
     : t('notices:reason.status', { duration, status: id(status) })
 }
 

@@ -1,6 +1,8 @@
 /** The problem document of an error, in a language. */
+
 import { withUsdPrice } from '#src/billing/price-text.ts'
 import { checkedKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import {
   type AppError,
   type ErrorCode,
@@ -57,9 +59,7 @@ export function problemBody(t: Translate, publicUrl: string, problem: ProblemVie
 }
 
 function shortPointer(pointer: string): string {
-  if (pointer.length <= POINTER_MAX) return pointer
-  // Half a character would not be text.
-  return `${pointer.slice(0, POINTER_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+  return cutText(pointer, POINTER_MAX)
 }
 
 /** What is wrong with a value, in a sentence or two: the same at every front door. */

@@ -5,6 +5,7 @@ import type { OutagePage } from '#src/alerts/outage-page.ts'
 import type { LinkedAlertPage } from '#src/alerts/public-view.ts'
 import { recoveredTitle } from '#src/alerts/render.ts'
 import type { MessageField } from '#src/channels/envelope.ts'
+import { failureWords } from '#src/channels/failure-words.ts'
 import { ALERTS_ANCHOR } from '#src/channels/mail-content.ts'
 import { glyphOf, isCode, severityWord, TEST_GLYPH } from '#src/channels/wording.ts'
 import {
@@ -332,7 +333,11 @@ function deliveryRows(t: Translate, { deliveries, timezone }: LinkedAlertPage, n
         at === null
           ? undefined
           : formatTimeOn(at, t.locale, timezone, { seconds: true, offset: true, shownAt: now }),
-      answer: delivery.lastStatusCode ?? delivery.lastError,
+      statusCode: delivery.lastStatusCode,
+      failure:
+        delivery.lastStatusCode === null && delivery.lastError !== null
+          ? failureWords(t, delivery.lastError)
+          : undefined,
     }
   })
 }

@@ -6,6 +6,7 @@ import { formatChance } from '#src/i18n/chance.ts'
 import { formatDateTime, formatNumber, shortAddress } from '#src/i18n/format.ts'
 import { checkedKey, hasText, id, type Translate } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { Address, type JsonObject } from '#src/kernel/units.ts'
 import { parseHelpText } from './help-text.ts'
 
@@ -84,7 +85,7 @@ function transactionView(t: Translate, transaction: Encoded['transactions'][numb
       receiver === null
         ? undefined
         : { text: shortAddress(receiver), href: `${url}/address/${receiver}` },
-    input: input.length > INPUT_SHOWN ? `${input.slice(0, INPUT_SHOWN)}…` : input,
+    input: cutText(input, INPUT_SHOWN),
     frames: frames.map(
       ({ protocol, round, bytes }) => `protocol=${protocol} round=${round} bytes=${bytes}`,
     ),

@@ -4,6 +4,7 @@ import type { Envelope } from '#src/channels/envelope.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { formatNumber, formatPercent, formatTime } from '#src/i18n/format.ts'
 import { checkedKey, type Translate } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import { createSharedCache } from '#src/kernel/shared-cache.ts'
@@ -66,11 +67,13 @@ export function homePage(server: FastifyInstance, app: App): void {
 /** The text of the box: control characters become spaces, and a longer text is cut. */
 function typedIn(request: FastifyRequest): string {
   const { q = '' } = queryParametersOf(request)
-  return q
-    .replaceAll(/\p{Cc}+/gu, ' ')
-    .trim()
-    .slice(0, INPUT_MAX)
-    .toWellFormed()
+  return cutText(
+    q
+      .toWellFormed()
+      .replaceAll(/\p{Cc}+/gu, ' ')
+      .trim(),
+    INPUT_MAX,
+  )
 }
 
 async function homeOf(

@@ -1,4 +1,4 @@
-/** Previews of links to the home page and the docs: a description in the reader's language, and a picture without words of any. */
+/** Previews of links to public pages: a description in the reader's language, and a picture without words of any. */
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { escapeHtml, type Translate } from '#src/i18n/translate.ts'

@@ -6,6 +6,7 @@ import type { App } from '#src/operations/define.ts'
 import { problemBody } from '#src/operations/problem.ts'
 import { readApiReference } from './api-reference.ts'
 import { queryParametersOf, sendPage } from './layout.ts'
+import { linkPreview } from './link-preview.ts'
 
 /** Example values for the placeholders of problem texts. */
 const EXAMPLES: { readonly [Code in ErrorCode]?: TextValues } = {
@@ -34,7 +35,13 @@ const EXAMPLE_REFERENCE = '6f1c2a9e-3b1d-4f0a-9c55-2f8f5d1f7f10'
 /** `/problems` and `/problems/<code>`: the URLs in an error's `type`. */
 export function problemPages(server: FastifyInstance, app: App): void {
   server.get('/problems', (request, reply) =>
-    sendPage(app, request, reply, { view: 'problems', data: (t) => problemIndex(t) }),
+    sendPage(app, request, reply, {
+      view: 'problems',
+      data: (t) => ({
+        ...problemIndex(t),
+        share: linkPreview(app, t, { path: '/problems', description: t('pages:problems.lead') }),
+      }),
+    }),
   )
   server.get<{ Params: { code: string } }>('/problems/:code', (request, reply) => {
     const { code } = request.params
@@ -80,6 +87,7 @@ function problem(app: App, t: Translate, code: ErrorCode, reference: string | un
   return {
     operations: operations.filter(({ refusals }) => refusals.includes(status)),
     title: example.title,
+    share: linkPreview(app, t, { path: `/problems/${code}`, description: example.detail }),
     detail: example.detail,
     code,
     status: example.status,

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { formatNumber, formatPercent, shortAddress } from '#src/i18n/format.ts'
 import { type Translate, typed } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
@@ -8,6 +9,7 @@ import { listEveryProvider } from '#src/operations/look-ups.ts'
 import { type ListedProvider, ROUNDS_PER_PROVIDER } from '#src/watches/provider-list.ts'
 import { toneOfRounds } from '#src/watches/round-counts.ts'
 import { choicesOf, queryParametersOf, sendPage } from './layout.ts'
+import { linkPreview } from './link-preview.ts'
 
 /** Maximum length of the search text; a longer text is cut. */
 const INPUT_MAX = 100
@@ -16,11 +18,14 @@ const FRESH_SECONDS = 60
 /** `/providers`: every provider with its weight and last rounds. `?q=`: part of a name, or an address. */
 export function providersPage(server: FastifyInstance, app: App): void {
   server.get('/providers', async (request, reply) => {
-    const input = (queryParametersOf(request)['q'] ?? '')
-      .replaceAll(/\p{Cc}+/gu, ' ')
-      .trim()
-      .slice(0, INPUT_MAX)
-      .toWellFormed()
+    const { q = '' } = queryParametersOf(request)
+    const input = cutText(
+      q
+        .toWellFormed()
+        .replaceAll(/\p{Cc}+/gu, ' ')
+        .trim(),
+      INPUT_MAX,
+    )
     const address = readAddress(input)
     const choices = choicesOf(request)
     if (address.ok) return reply.redirect(`/providers/${address.value}${choices}`, 303)
@@ -34,6 +39,7 @@ export function providersPage(server: FastifyInstance, app: App): void {
       freshSeconds: FRESH_SECONDS,
       data: (t) => ({
         title: t('pages:providers.title'),
+        share: linkPreview(app, t, { path: '/providers', description: t('pages:providers.lead') }),
         input,
         choices: [...new URLSearchParams(choices)].map(([name, value]) => ({ name, value })),
         sentence:

@@ -2,8 +2,10 @@
  * Drawing of a provider's last rounds, in the reader's language. Pure. The letters are large enough for a
  * phone. Rendered as PNG it has the fonts of the service, on a page those of the browser.
  */
+
 import { shortAddress } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
+import { countCodePoints, cutText } from '#src/kernel/cut-text.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { DutyResult, ProviderView } from '#src/watches/provider-view.ts'
 import { type Colours, PALETTES, type Palette } from './colours.ts'
@@ -154,8 +156,7 @@ function header(view: ProviderView, { name }: PictureOptions, look: PictureLook)
 export function drawableName(name = ''): string | undefined {
   const plain = name.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').trim()
   if (plain === '' || UNDRAWABLE.test(plain)) return undefined
-  const letters = [...plain]
-  return letters.length <= NAME_MAX ? plain : `${letters.slice(0, NAME_MAX - 1).join('')}…`
+  return cutText(plain, NAME_MAX, countCodePoints)
 }
 
 /** Where the columns are, beside the names of the duties, which take the width that they need. */

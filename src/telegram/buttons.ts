@@ -6,6 +6,8 @@ const RIGHT_TO_LEFT_MARK = '\u200f'
 /** One button below a message. */
 export type Button = {
   readonly label: string
+  /** Of a choice: whether it is chosen. `layout` gives the chosen one a tick, and all of them room for it. */
+  readonly isTicked?: boolean
   readonly style?: 'primary' | 'danger'
 } & (
   | {
@@ -26,6 +28,9 @@ export type Button = {
     }
 )
 
+/** Mark before the label of a choice that is chosen. */
+const TICK = '✓ '
+
 /** Rows of buttons. */
 export type Rows = readonly (readonly Button[])[]
 
@@ -34,19 +39,26 @@ export const LABEL_BUDGETS = [24, 16, 10] as const
 
 /**
  * Arranges rows: three, two or one button each, in the given order. A label that is too long for its row
- * moves its buttons to wider ones.
+ * moves its buttons to wider ones. Every choice has room for a tick, so that no button moves when the tick does.
  */
 export function layout(drawn: Rows): Rows {
   return drawn.flatMap((row) => {
     const rows: Button[][] = []
-    let rest = row.map((button) => ({ ...button, label: shortened(button.label) }))
+    let rest = row.map(measured)
     while (rest.length > 0) {
       const count = [3, 2].find((size) => fits(rest.slice(0, size), size)) ?? 1
-      rows.push(rest.slice(0, count))
+      rows.push(rest.slice(0, count).map(({ button }) => button))
       rest = rest.slice(count)
     }
     return rows
   })
+}
+
+/** A button as it is drawn, with the width for which its row must have room. */
+function measured({ isTicked, ...button }: Button) {
+  const widest = shortened(isTicked === undefined ? button.label : `${TICK}${button.label}`)
+  const label = isTicked === false ? widest.slice(TICK.length) : widest
+  return { button: { ...button, label }, width: labelWidth(widest) }
 }
 
 /** Width of a label: the number of its code points that have a width. */
@@ -66,9 +78,9 @@ function shortened(label: string): string {
   return `${kept.replace(/[\s…]+$/u, '')}…`
 }
 
-function fits(buttons: readonly Button[], size: number): boolean {
+function fits(buttons: readonly { readonly width: number }[], size: number): boolean {
   const budget = LABEL_BUDGETS[size - 1] ?? 0
-  return buttons.length === size && buttons.every(({ label }) => labelWidth(label) <= budget)
+  return buttons.length === size && buttons.every(({ width }) => width <= budget)
 }
 
 /** Rows without the buttons that open a page. */

@@ -109,7 +109,7 @@ describe('judgeRefusal', () => {
   })
 
   test.each([
-    [400, 'Bad Request: message is too long', 'refused', false],
+    [400, 'Bad Request: message is too long', 'rejected', false],
     [401, 'Unauthorized', 'bot_token', true],
     [404, 'Not Found', 'bot_token', true],
     [500, 'Internal Server Error', 'status_500', true],

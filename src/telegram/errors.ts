@@ -1,5 +1,6 @@
 import { GrammyError, HttpError } from 'grammy'
 import { loggableError } from '#src/kernel/loggable-error.ts'
+import { orderedSeconds } from '#src/kernel/ordered-wait.ts'
 
 /** An error response of the Bot API. */
 export interface ApiRefusal {
@@ -25,8 +26,7 @@ export type EditVerdict =
 
 /** Reason why a message cannot be sent, now or ever. */
 export interface ApiFailure {
-  /** Short stable code, such as `blocked`, `no_rights`, `not_allowed`, `flood`, `timeout`. */
-  readonly reason: string
+  readonly reason: Reason
   /** Absent if Telegram did not respond. */
   readonly statusCode?: number
   /** Whether the chat no longer accepts messages from the bot. */
@@ -39,8 +39,29 @@ export interface ApiFailure {
   readonly isOurFault: boolean
 }
 
+/** Codes of failures of the Bot API; an answer with another status has `status_` and the status. */
+export const TELEGRAM_REASONS = [
+  'blocked',
+  'deactivated',
+  'kicked',
+  'not_a_member',
+  'deleted',
+  'not_started',
+  'no_rights',
+  'topic_closed',
+  'chat_not_found',
+  'forbidden',
+  'not_allowed',
+  'bot_token',
+  'rejected',
+  'flood',
+  'timeout',
+  'unreachable',
+] as const
+type Reason = (typeof TELEGRAM_REASONS)[number] | `status_${number}`
+
 /** Permanent failures, with the reason for switching the destination off. Matched on the description. */
-const GONE: readonly (readonly [RegExp, string])[] = [
+const GONE: readonly (readonly [RegExp, Reason])[] = [
   [/bot was blocked by the user/, 'blocked'],
   [/user is deactivated/, 'deactivated'],
   [/bot was kicked/, 'kicked'],
@@ -74,7 +95,7 @@ export function judgeRefusal(refusal: ApiRefusal): EditVerdict {
     return { kind: 'send_to', chatId: refusal.migrateToChatId }
   }
   if (code === 429) {
-    const retryAfterSeconds = orderedSeconds(refusal.retryAfterSeconds)
+    const retryAfterSeconds = floodSeconds(refusal.retryAfterSeconds)
     return failed('flood', code, {
       retryAfterSeconds,
       retryAfterIsMandatory: true,
@@ -100,7 +121,7 @@ export function judgeRefusal(refusal: ApiRefusal): EditVerdict {
   }
   if (code === 401 || code === 404) return failed('bot_token', code, { isOurFault: true })
   return code === 400
-    ? failed('refused', code)
+    ? failed('rejected', code)
     : failed(`status_${code}`, code, { isOurFault: true })
 }
 
@@ -133,7 +154,7 @@ export function finalFailureOf(verdict: EditVerdict): ApiFailure {
   if (verdict.kind === 'fail') return verdict.error
   return verdict.kind === 'send_without_thread'
     ? failure('topic_closed', 400, { permanent: true, becomes: 'blocked' })
-    : failure('refused', 400)
+    : failure('rejected', 400)
 }
 
 function failed(...failing: Parameters<typeof failure>): EditVerdict {
@@ -141,7 +162,7 @@ function failed(...failing: Parameters<typeof failure>): EditVerdict {
 }
 
 function failure(
-  reason: string,
+  reason: Reason,
   statusCode: number | undefined,
   options: Partial<ApiFailure> = {},
 ): ApiFailure {
@@ -154,19 +175,16 @@ function failure(
   return { reason, ...(statusCode !== undefined && { statusCode }), ...usual, ...options }
 }
 
-/** The longest wait that an answer may order. One answer must not silence a chat for days. */
-const ORDERED_SECONDS_MAX = 3600
-
 /** The wait that an answer 429 orders, in whole seconds; 1 if it states none, or something else than a wait. */
-function orderedSeconds(stated: unknown): number {
+export function floodSeconds(stated: unknown): number {
   const seconds = Math.ceil(Number(stated ?? 1))
-  return seconds >= 1 ? Math.min(seconds, ORDERED_SECONDS_MAX) : 1
+  return seconds >= 1 ? orderedSeconds(seconds) : 1
 }
 
 /** The wait that Telegram requests, in milliseconds; undefined for every other failure. */
 export function floodWaitMs(error: unknown): number | undefined {
   if (!(error instanceof GrammyError) || error.error_code !== 429) return undefined
-  return orderedSeconds(error.parameters?.retry_after) * 1000
+  return floodSeconds(error.parameters?.retry_after) * 1000
 }
 
 /**

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
+import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
 import { STATEMENT_CHANNEL } from '#src/db/diagnostics.ts'
 import { listAllRecipients, readRecipientsById } from '#src/recipients/service.ts'
 import { textOf } from '../pages/site.ts'
@@ -124,6 +125,25 @@ test('more alerts than one read has are all counted, and one press acknowledges 
   const left = await world.sql`
     select from alerts where watch_id = ${watchId} and acknowledged_at is null`
   expect(left).toHaveLength(0)
+})
+
+test('only the alerts that it shows are rendered', async () => {
+  await world.record(watchId, { event: REGISTRATION, data: { rewardEpochId: 400 } })
+  await world.copyAlert({ watchId, event: REGISTRATION }, 200)
+  await world.sql`
+    update deliveries set status = 'delivered', delivered_at = ${world.clock.now()}
+    where watch_id = ${watchId} and channel = 'email'`
+  const { url } = await open()
+  // Each rendered alert has a link.
+  let signed = 0
+  const signLink: typeof world.app.box.signLink = (...link) => {
+    signed += 1
+    return world.app.box.signLink(...link)
+  }
+  const deps = { ...world.app, box: { ...world.app.box, signLink } }
+  const page = await readLinkedAlertPage(deps, url.split('/').at(-1) ?? '')
+  expect(page?.outage?.more).toBeGreaterThan(180)
+  expect(signed).toBeLessThan(30)
 })
 
 test('beyond the alerts that it reads it counts no more than it has read', async () => {

@@ -135,6 +135,13 @@ test('greeting and alerts do not, nor does the payment of a top-up', () => {
   for (const text of texts) expect(text).not.toMatch(CREDITS)
 })
 
+test('a group is told that the payment of a top-up is the owner’s, and is not warned of it', () => {
+  const paid = group.all().find(({ text }) => text.includes('This is a payment by the owner'))
+  expect(paid?.text).toMatch(/Treasury.* sent /)
+  expect(paid?.text).not.toContain('secure the wallet')
+  expect(paid?.keyboard.flat().map(({ text }) => text)).toEqual(['Details'])
+})
+
 test.each(LOCALES)('no answer to a command does in %s', async (locale) => {
   await speak(locale)
   for (const text of [...commands(), `watches ${credits}`, `alerts ${alertId}`]) {

@@ -138,7 +138,8 @@ describe('a watch of a balance', () => {
     expect(ann.last().text).toMatch(/^New watch · Wallet balance · 2\/3/)
     expect(ann.last().text).toMatch(/Balance: 10,000\u00a0FLR \(block \d+\)/)
     expect(ann.labels()).toEqual([
-      ['10\u00a0FLR', '100\u00a0FLR', '1,000\u00a0FLR'],
+      ['10\u00a0FLR', '100\u00a0FLR'],
+      ['1,000\u00a0FLR'],
       ['✓ Any', 'Incoming', 'Outgoing'],
       ['‹ Target', '✕ Cancel'],
     ])

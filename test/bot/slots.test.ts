@@ -199,7 +199,8 @@ describe('a quote', () => {
       expect(says(ann)).toContain('You have 0 credits (0 USD). Missing: 500 credits (0.50 USD)')
       expect(ann.labels()).toEqual([
         ['1 slot', '+'],
-        ['✓ 30 days', '180 days · −10%'],
+        ['✓ 30 days'],
+        ['180 days · −10%'],
         ['360 days · −20%'],
         ['Auto-renew: off'],
         ['Pay and add slots'],

@@ -40,7 +40,8 @@ describe('the editor', () => {
     )
     expect(ann.last().text).toContain('Now: 100')
     expect(ann.labels()).toEqual([
-      ['10\u00a0FLR', '✓ 100\u00a0FLR', '1,000\u00a0FLR'],
+      ['10\u00a0FLR', '✓ 100\u00a0FLR'],
+      ['1,000\u00a0FLR'],
       ['Try other values'],
       ['‹ \u2068Treasury\u2069'],
     ])

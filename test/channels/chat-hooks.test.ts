@@ -4,7 +4,15 @@ import type { Channel } from '#src/channels/define.ts'
 import type { Envelope, EnvelopeMessage } from '#src/channels/envelope.ts'
 import { createChannels } from '#src/channels/index.ts'
 import { envelopeOf } from '../support/envelopes.ts'
-import { contextOf, discordWorld, type HookWorld, NOW, slackWorld } from './worlds.ts'
+import {
+  contextOf,
+  discordWorld,
+  type HookWorld,
+  NOW,
+  ntfyWorld,
+  pagerDutyWorld,
+  slackWorld,
+} from './worlds.ts'
 
 const DISCORD = 'https://discord.com/api/webhooks/1234567890123456789/aB3-_aB3-_aB3-_aB3-_'
 const SLACK = 'https://hooks.slack.com/services/T0ABCDEF/B0ABCDEF/aB3dE5fG7hI9'
@@ -165,6 +173,31 @@ describe('in Discord', () => {
       retryAfterIsMandatory: true,
       retryAfterSeconds: 90,
     })
+  })
+})
+
+describe.each([
+  ['Discord', discordWorld],
+  ['Slack', slackWorld],
+  ['ntfy', ntfyWorld],
+  ['PagerDuty', pagerDutyWorld],
+])('a rate limit of %s', (_, open) => {
+  test.each([
+    '9999999999',
+    '999999999',
+    'Fri, 20 Nov 2099 12:00:00 GMT',
+  ])('of %s holds the destination for an hour', async (retryAfter) => {
+    const world = await open()
+    try {
+      const destination = world.destination()
+      world.hooks.failNext({ status: 429, headers: { 'Retry-After': retryAfter } })
+      const again = () => world.channel.send(destination, envelopeOf(), contextOf())
+      const anHour = { reason: 'flood', retryAfterIsMandatory: true, retryAfterSeconds: 3600 }
+      await expect(again()).rejects.toMatchObject(anHour)
+      await expect(again()).rejects.toMatchObject(anHour)
+    } finally {
+      await world.close()
+    }
   })
 })
 

@@ -314,7 +314,7 @@ describe('an alert that the Bot API refuses', () => {
 
   test('is sent again only once', async () => {
     for (let time = 0; time < 9; time += 1) refuse("Bad Request: can't parse entities: no")
-    await expect(sent({})).rejects.toMatchObject({ reason: 'refused', permanent: false })
+    await expect(sent({})).rejects.toMatchObject({ reason: 'rejected', permanent: false })
     expect(calls()).toBe(2)
   })
 })
@@ -360,7 +360,7 @@ describe('a chat that does not exist or refuses the bot', () => {
 
   test('stays on if it refuses one message only', async () => {
     refuse('Bad Request: message is too long')
-    await expect(sent({})).rejects.toMatchObject({ reason: 'refused', permanent: false })
+    await expect(sent({})).rejects.toMatchObject({ reason: 'rejected', permanent: false })
     await sent({})
   })
 })

@@ -187,6 +187,13 @@ describe('retries', () => {
     expect(requests.length).toBe(1)
   })
 
+  test.each(['9999999999', '9'.repeat(400)])('do not begin when it asks for %s', async (wait) => {
+    answers = [problem(429, 'rate_limited', { 'retry-after': wait })]
+    const error = await failureOf(client().getStats())
+    expect(error.retryAfterSeconds).toBe(2 ** 31)
+    expect(requests.length).toBe(1)
+  })
+
   test('follow a timeout, and the last timeout is thrown', async () => {
     answers = [silence, json(200, {})]
     await client({ timeoutMs: 50 }).getStats()

@@ -109,7 +109,7 @@ describe('a delivery to a destination that is off', () => {
 
 test('a message that a chat refuses harms that message alone', async () => {
   const chat = await openChat(outbox)
-  chat.refuse(new DeliveryError('refused', { statusCode: 400 }))
+  chat.refuse(new DeliveryError('rejected', { statusCode: 400 }))
   await chat.notify({ alert: 1, watch: 1 }, { alert: 2, watch: 2 })
   await chat.deliver()
   expect(chat.shown()).toEqual([[2]])

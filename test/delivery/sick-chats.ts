@@ -12,7 +12,7 @@ import type { Outbox } from './outbox.ts'
 export type Answer = DeliveryError | undefined
 
 /** The chat refuses the message. */
-export const REFUSED = new DeliveryError('refused', { statusCode: 400 })
+export const REFUSED = new DeliveryError('rejected', { statusCode: 400 })
 
 /** Many chats behind one messenger, with answers set by a test, and one process with its state. */
 export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | Promise<Answer>) {

@@ -209,7 +209,6 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
     'bot:rec.lastAnswer': 'code',
     'bot:topup.*': 'sentence',
     'pages:pay.status.*': 'sentence',
-    'notices:reason.*': 'code',
     'bot:people.off': 'sentence',
     'bot:overview.off': 'sentence',
     otherwise: 'term',

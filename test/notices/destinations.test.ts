@@ -270,8 +270,8 @@ describe('a destination that is off', () => {
       room.clock.advance(1)
     }
     expect((await notices(notified)).map(({ body }) => body.split('\n')[0])).toEqual([
-      'The destination permanently rejected the message. Reason: odd {{reason}}.',
-      'The destination permanently rejected the message. Reason: failing.',
+      'The destination permanently rejected the message. Reason: unknown error.',
+      'The destination permanently rejected the message. Reason: unknown error.',
     ])
   })
 

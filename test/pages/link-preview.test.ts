@@ -14,6 +14,9 @@ afterAll(() => site.close())
 const PAGES = [
   ['/', 'pages:home.title', 'pages:home.lead'],
   ['/docs', 'pages:docs.title', 'pages:docs.lead'],
+  ['/providers', 'pages:providers.title', 'pages:providers.lead'],
+  ['/problems', 'pages:problems.title', 'pages:problems.lead'],
+  ['/problems/nonce_expired', 'errors:nonce_expired.title', 'errors:nonce_expired.detail'],
   ['/docs/webhooks', 'pages:docs.webhooks', 'pages:docs.webhooks.lead'],
   [
     '/docs/watches/wallet-balance',

@@ -84,7 +84,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/billing/topups/payment-store.ts: savePayment',
       'src/billing/topups/payment-store.ts: markPaymentSettled',
       'src/watches/notification-store.ts: listForNotification',
-      'src/watches/outage/store.ts: deleteNotified',
+      'src/watches/outage/store.ts: deleteStates',
       'src/watches/outage/store.ts: list',
       'src/watches/outage/store.ts: listConcernedTypes',
       'src/watches/state-store.ts: listEvaluatedWatches',
@@ -92,6 +92,8 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/watches/state-store.ts: listStates',
       'src/watches/state-store.ts: saveStates',
       'src/watches/target-store.ts: listTargetsWithEndedCooldown',
+      'src/watches/unjudged-store.ts: markWhere',
+      'src/watches/unjudged-store.ts: unmark',
     ],
   },
   {

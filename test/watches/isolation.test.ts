@@ -152,6 +152,99 @@ describe('a watch that cannot be read', () => {
   })
 })
 
+describe('the owner of a watch that cannot be judged', () => {
+  const TOLD = ['fsp.monitoring']
+  const ENDED = ['fsp.monitoring', 'fsp.monitoring.recovered']
+  const eventsOf = async (world: WatchWorld, id: number) =>
+    (await world.events(id)).filter((event) => event.startsWith('fsp.monitoring'))
+  const reasonOf = async (world: WatchWorld, id: number) =>
+    (await world.notified(id)).find(({ event }) => event === 'fsp.monitoring')?.data.reason
+  const healthOf = async (world: WatchWorld, id: number) =>
+    (await world.alice.request('GET', `/watches/${id}`)).body.health
+  const flr = (address: string) => ({ address, asset: 'FLR' })
+
+  /** Passes time in which every block moves the balance. */
+  async function passWithTransfers(world: WatchWorld, minutes: number): Promise<void> {
+    const { carol, bob } = world.devnet.people
+    for (let minute = 0; minute < minutes; minute++) {
+      await world.devnet.transfer(carol.account.address, bob.account.address, 2n * FLR)
+      await world.pass(60)
+    }
+  }
+
+  test.each([
+    ['settings', `settings = '{"threshold":"x"}'`, `settings = '{"threshold":"1"}'`],
+    ['signals', `signals = '{"no":"list"}'`, `signals = '[]'`],
+  ])('is told after 90 seconds if its %s cannot be read, and told the end', async (_, spoil, mend) => {
+    const world = sharedWorld()
+    const target = flr(world.devnet.people.carol.account.address)
+    const bad = await world.watch('wallet-balance', target, { threshold: '1' })
+    const good = await world.watch('wallet-balance', target, { threshold: '1' })
+    await world.see()
+    await world.sql.unsafe(`update watches set ${spoil} where id = ${bad.id}`)
+    await passWithTransfers(world, 1)
+    expect(await eventsOf(world, bad.id)).toEqual([])
+    await passWithTransfers(world, 3)
+    expect(await eventsOf(world, bad.id)).toEqual(TOLD)
+    expect(await reasonOf(world, bad.id)).toBe('watch_unreadable')
+    expect(await eventsOf(world, good.id)).toEqual([])
+    expect(await healthOf(world, good.id)).toBe('ok')
+    await world.sql.unsafe(`update watches set ${mend} where id = ${bad.id}`)
+    expect(await healthOf(world, bad.id)).toBe('no_data')
+    // The balance does not change any more.
+    await world.pass(62)
+    expect(await eventsOf(world, bad.id)).toEqual(ENDED)
+    expect(await healthOf(world, bad.id)).toBe('ok')
+  })
+
+  test('is told if what its target is cannot be read', async () => {
+    const world = sharedWorld()
+    const { carol, bob } = world.devnet.people
+    const bad = await world.watch('wallet-balance', flr(carol.account.address), { threshold: '1' })
+    const good = await world.watch('wallet-balance', flr(bob.account.address), { threshold: '100' })
+    await world.see()
+    const ofBad = world.sql`id = (select target_id from watches where id = ${bad.id})`
+    const [row] = await world.sql`select target from targets where ${ofBad}`
+    await world.sql`update targets set target = '{"address":"nowhere"}' where ${ofBad}`
+    for (let minute = 0; minute < 3; minute++) await world.pass(60)
+    expect(await eventsOf(world, bad.id)).toEqual(TOLD)
+    expect(await reasonOf(world, bad.id)).toBe('target_unreadable')
+    expect(await healthOf(world, bad.id)).toBe('no_data')
+    expect(await eventsOf(world, good.id)).toEqual([])
+    await world.sql`update targets set target = ${world.sql.json(row?.target)} where ${ofBad}`
+    await world.pass(3)
+    expect(await eventsOf(world, bad.id)).toEqual(ENDED)
+  })
+
+  test('is told if its target cannot be judged as a whole', async () => {
+    const world = sharedWorld()
+    const { carol } = world.devnet.people
+    const bad = await world.watch('wallet-balance', flr(carol.account.address), { threshold: '1' })
+    await world.see()
+    await world.sql.unsafe(`
+      create function refuse() returns trigger language plpgsql as 'begin raise ''refused''; end';
+      create trigger refuse before update of observation on targets for each row execute function refuse()`)
+    await passWithTransfers(world, 4)
+    expect(await eventsOf(world, bad.id)).toEqual(TOLD)
+    await world.sql`drop function refuse cascade`
+    await world.see()
+    expect(await eventsOf(world, bad.id)).toEqual(ENDED)
+  })
+
+  test('is not told of a watch that is judged again within 90 seconds', async () => {
+    const world = sharedWorld()
+    const target = flr(world.devnet.people.carol.account.address)
+    const { id } = await world.watch('wallet-balance', target, { threshold: '1' })
+    await world.see()
+    await world.sql`update watches set settings = '{"threshold":"x"}' where id = ${id}`
+    await passWithTransfers(world, 1)
+    await world.sql`update watches set settings = '{"threshold":"1"}' where id = ${id}`
+    for (let minute = 0; minute < 3; minute++) await world.pass(62)
+    expect(await eventsOf(world, id)).toEqual([])
+    expect(await world.sql`select from signal_states where signal = ''`).toHaveLength(0)
+  })
+})
+
 describe('a watch type that throws', () => {
   test('fails alone: other types are evaluated, and recipients of its watches are notified after a while', async () => {
     const world = sharedWorld()

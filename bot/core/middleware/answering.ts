@@ -1,6 +1,7 @@
 import type { Middleware } from 'grammy'
 import type { InlineKeyboardMarkup } from 'grammy/types'
 import { packed } from '#src/actions/codec.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import type { App } from '#src/operations/define.ts'
 import { describe, isRefused } from '#src/telegram/errors.ts'
 import type { BotContext, PressAnswer } from '../context.ts'
@@ -16,7 +17,7 @@ export function answering(app: Pick<App, 'log'>, patienceMs = PATIENCE_MS): Midd
     const { takeOver } = waiting
     let atEnd: string | undefined
     const answerAtEnd: PressAnswer['answerAtEnd'] = (text) => {
-      atEnd = cutToToast(text)
+      atEnd = cutText(text.toWellFormed(), TOAST_MAX)
     }
     Object.assign(ctx, { answer, answerAtEnd, takeOver } satisfies PressAnswer)
     const timer = setTimeout(() => {
@@ -35,10 +36,6 @@ export function answering(app: Pick<App, 'log'>, patienceMs = PATIENCE_MS): Midd
 
 /** Maximum length of a toast in the Bot API. */
 const TOAST_MAX = 200
-
-function cutToToast(text: string): string {
-  return text.length <= TOAST_MAX ? text : `${text.slice(0, TOAST_MAX - 1).toWellFormed()}…`
-}
 
 /**
  * Responds to the press, once. Never throws, because a press that is too old or already has a response is

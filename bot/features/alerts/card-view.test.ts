@@ -23,7 +23,7 @@ test('a failed delivery says in words why nothing arrived, and the response', ()
   expect(textOf({ lastError: 'status_503', lastStatusCode: 503 })).toMatch(
     / · letzte Antwort: 503$/,
   )
-  expect(textOf({ lastError: 'chat_not_found' })).toMatch(/ · letzte Antwort: chat_not_found$/)
+  expect(textOf({ lastError: 'chat_not_found' })).toMatch(/ · Telegram findet den Chat nicht$/)
 })
 
 const LINK = 'https://watchdog.example.org/a/abc'

@@ -2,6 +2,7 @@ import { packed, unpacked } from '#src/actions/codec.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
 import { recoveredTitle } from '#src/alerts/render.ts'
 import type { Envelope, MessageState } from '#src/channels/envelope.ts'
+import { failureWords } from '#src/channels/failure-words.ts'
 import { withoutNames } from '#src/channels/shown.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { isOwnPayment } from '#src/channels/transfer.ts'
@@ -9,11 +10,10 @@ import { isOpenLink } from '#src/channels/wording.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import { id, type Translate, typed } from '#src/i18n/translate.ts'
-import { cutText } from '#src/kernel/cut-text.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { canBeProven } from '#src/watches/events.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
-import { canSeeDestination, failureText } from '../../views/destination.ts'
+import { canSeeDestination } from '../../views/destination.ts'
 import { textHtml } from '../../views/markup.ts'
 import { clockTime, nearTime } from '../../views/time.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
@@ -108,7 +108,6 @@ export function deleteAlertQuestion({ t }: Reader, { alert }: AlertCard): View {
  * of its own; further ones are not shown.
  */
 const DELIVERIES_MAX = 24
-const ERROR_MAX = 60
 
 /**
  * Deliveries of an alert, one line for each recipient.
@@ -156,11 +155,12 @@ export function deliveryText(
 ): { readonly kind: 'html'; readonly html: string } {
   const { t } = reader
   const { status, attempts, lastStatusCode, lastError, nextAttemptAt, deliveredAt } = entry
-  const failure = lastStatusCode === null ? failureText(t, lastError ?? '') : undefined
-  const reason = cutText(
-    lastStatusCode === null ? (lastError ?? '') : String(lastStatusCode),
-    ERROR_MAX,
-  )
+  const failure =
+    lastStatusCode === null
+      ? lastError === null || status === 'delivered'
+        ? []
+        : [textHtml(failureWords(t, lastError))]
+      : [t.html('bot:deliveries.reason', { reason: id(lastStatusCode) })]
   const parts = [
     status === 'delivered' && deliveredAt !== null
       ? t.html('bot:deliveries.delivered', {
@@ -172,9 +172,7 @@ export function deliveryText(
     ...(attempts > 1 || (attempts === 1 && status !== 'delivered')
       ? [t.html('bot:deliveries.try', { number: id(attempts) })]
       : []),
-    ...(reason === '' || (status === 'delivered' && lastStatusCode === null)
-      ? []
-      : [failure ?? t.html('bot:deliveries.reason', { reason })]),
+    ...failure,
   ]
   return { kind: 'html', html: parts.join(' · ') }
 }

@@ -7,6 +7,7 @@ import type { Middleware } from 'grammy'
 import type { InlineQueryResult } from 'grammy/types'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { type Locale, localeOfTag } from '#src/kernel/locale.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -136,7 +137,7 @@ async function watchedProviders(call: Call): Promise<readonly Address[]> {
 
 /** Providers whose public name contains the text. */
 async function findProvidersByName(call: Call, text: string): Promise<readonly Address[]> {
-  const { data } = await call(searchProviders, { query: { text: text.slice(0, 200) } })
+  const { data } = await call(searchProviders, { query: { text: cutText(text, 200) } })
   return data.map(({ provider }) => provider)
 }
 

@@ -1,7 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { LOCALES, type Locale, localeName } from '#src/kernel/locale.ts'
 import type { Button } from '#src/telegram/buttons.ts'
-import { back, menuButton, type Reader, screen, type View } from '../../views/view.ts'
+import { back, choiceButton, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 
 /**
  * All languages by their own names, two per row.
@@ -25,9 +25,5 @@ export function languageChoice(
 }
 
 function choice(locale: Locale, isChosen: boolean): Button {
-  const name = localeName(locale)
-  return {
-    label: isChosen ? `✓ ${name}` : name,
-    data: packed('settings.langSet', { locale }),
-  }
+  return choiceButton(localeName(locale), isChosen, packed('settings.langSet', { locale }))
 }

@@ -1,4 +1,5 @@
 import { Composer } from 'grammy'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
 import { lookUp } from '#src/operations/look-ups.ts'
 import type { LookUpAnswer } from '#src/watches/look-up.ts'
@@ -42,7 +43,7 @@ export async function answerLookUp(ctx: BotContext, text: string): Promise<void>
 }
 
 function findByText(ctx: BotContext, text: string): Promise<LookUpAnswer> {
-  const query = { text: text.slice(0, TEXT_LENGTH_MAX) }
+  const query = { text: cutText(text, TEXT_LENGTH_MAX) }
   return ctx.call(lookUp, { query, limitKey: `telegram ${ctx.knownChat.id}` })
 }
 

@@ -15,7 +15,15 @@ import {
   valueText,
 } from '../../views/fields.ts'
 import { textHtml } from '../../views/markup.ts'
-import { act, inRows, pageRow, type Reader, screen, type View } from '../../views/view.ts'
+import {
+  act,
+  choiceButton,
+  inRows,
+  pageRow,
+  type Reader,
+  screen,
+  type View,
+} from '../../views/view.ts'
 import { factsOf, formOf, typeLine } from '../../views/watch-facts.ts'
 import { chosenSignals, signalShort } from '../signals/view.ts'
 import type { Draft } from './draft.ts'
@@ -126,7 +134,7 @@ function presetChoice(
     )
     const label = t(`bot:button.preset.${name}`)
     const data = packed('new.set', { rev, field: 'pre', value: name })
-    return act(isChosen ? `✓ ${label}` : label, data)
+    return choiceButton(label, isChosen, data)
   })
   const settingButtons = fields.map((setting) => {
     const value = textOfValue(
@@ -161,14 +169,14 @@ function fieldRows(
   const isTyped = chosen !== undefined && presets.every(({ value }) => value !== chosen)
   const buttons = presets.map(({ value, label }) => {
     const data = packed('new.set', { rev, field: field.code, value })
-    if (chosen === value) return act(`✓ ${label}`, data)
     const isSuggested = isSole && chosen === undefined && value === String(field.suggested)
-    return act(label, data, isSuggested ? 'primary' : undefined)
+    return choiceButton(label, chosen === value, data, isSuggested ? 'primary' : undefined)
   })
   const ask = packed('new.ask', { rev, field: field.code })
   // The button for typing another value shows the value that was typed.
-  const label = isTyped ? `✓ ${valueText(reader, setting, chosen, facts)}` : t(otherKey(field))
-  const other = isTyped || !(field.kind === 'choice' || isSole) ? [act(label, ask)] : []
+  const label = isTyped ? valueText(reader, setting, chosen, facts) : t(otherKey(field))
+  const other =
+    isTyped || !(field.kind === 'choice' || isSole) ? [choiceButton(label, isTyped, ask)] : []
   return inRows([...buttons, ...other], 3)
 }
 
@@ -200,7 +208,7 @@ function signalRows({ t }: Reader, { rev, values }: Draft): Rows {
     const label = t('bot:button.tellRecovery')
     const value = values.recovery ? '0' : '1'
     const data = packed('new.set', { rev, field: 'rec', value })
-    return [[act(values.recovery ? `✓ ${label}` : label, data)]]
+    return [[choiceButton(label, values.recovery, data)]]
   }
   const choice = (value: 'def' | 'crt' | 'all', label: string) => {
     const wanted = chosenSignals(signals, value)
@@ -208,7 +216,7 @@ function signalRows({ t }: Reader, { rev, values }: Draft): Rows {
       ({ id, defaultEnabled }, index) =>
         isOn(values.signals, id, defaultEnabled) === wanted[index]?.enabled,
     )
-    return act(isChosen ? `✓ ${label}` : label, packed('new.set', { rev, field: 'sig', value }))
+    return choiceButton(label, isChosen, packed('new.set', { rev, field: 'sig', value }))
   }
   const usual = signals.filter(({ defaultEnabled }) => defaultEnabled).length
   const critical = signals.filter(({ canBeCritical }) => canBeCritical).length

@@ -8,6 +8,7 @@ import { type TriedWatch, weekLine } from '../../views/backtest-line.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import {
   act,
+  choiceButton,
   inRows,
   labelWithName,
   pageRow,
@@ -55,7 +56,7 @@ export function targetStep(
     act(labelWithName(name, isolate), packed('new.pick', { rev, index })),
   )
   const assets = options.assets.map(({ value, label, isChosen }) =>
-    act(isChosen ? `✓ ${label}` : label, packed('new.set', { rev, field: 'tok', value })),
+    choiceButton(label, isChosen, packed('new.set', { rev, field: 'tok', value })),
   )
   const pages = Math.ceil(options.listed / pageSizeOf(values.type))
   const all =

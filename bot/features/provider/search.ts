@@ -1,6 +1,7 @@
 /** Search for data providers by address or public name. */
 
 import { typed } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { searchProviders } from '#src/operations/look-ups.ts'
@@ -52,7 +53,7 @@ export async function providersNamed(
   ctx: ChatState,
   text: string,
 ): Promise<readonly NamedProvider[]> {
-  const query = { text: text.slice(0, TEXT_LENGTH_MAX) }
+  const query = { text: cutText(text, TEXT_LENGTH_MAX) }
   return (await ctx.call(searchProviders, { query })).data
 }
 

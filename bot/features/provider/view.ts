@@ -26,6 +26,7 @@ import { clockTime } from '../../views/time.ts'
 import {
   act,
   back,
+  choiceButton,
   inRows,
   labelWithName,
   menuButton,
@@ -264,7 +265,7 @@ function rowsOf({ t }: Reader, shown: ShownProvider, options: Options): Rows {
   const open = (count: PictureRounds) => packed('status.provider', { address, count })
   const choice = (count: PictureRounds): Button => {
     const label = t('bot:button.rounds', { count })
-    return act(count === rounds ? `✓ ${label}` : label, open(count))
+    return choiceButton(label, count === rounds, open(count))
   }
   const watch =
     watchId === undefined

@@ -22,6 +22,7 @@ import { defineFeature, onPress } from '../../core/feature.ts'
 import { defineQuestion } from '../../core/session.ts'
 import { send, show } from '../../core/show.ts'
 import { walletName } from '../../views/view.ts'
+import { distinctName } from './distinct-name.ts'
 import { FIRST_CHECK_MS, follow } from './follow.ts'
 import { putFollowUp } from './follow-up-store.ts'
 import { showRecipients } from './handlers.ts'
@@ -198,15 +199,6 @@ function defaultName({ t, app }: BotContext, channel: TypedChannel, text: string
   const host = isOneService ? '' : (URL.parse(text)?.hostname ?? '')
   const name = form?.required === 'address' ? text : host
   return cleanOutsideText(name, LABEL_LENGTH_MAX) || t(`bot:channel.${channel}`)
-}
-
-/** Makes a name differ from all others by a number at its end, such as `example.org 2`. */
-function distinctName(name: string, others: readonly (string | null)[]): string {
-  for (let number = 2, next = name; ; number += 1) {
-    if (!others.includes(next)) return next
-    const ending = ` ${number}`
-    next = `${name.slice(0, LABEL_LENGTH_MAX - ending.length)}${ending}`
-  }
 }
 
 onPress(composer, 'rec.rotate', IN_PRIVATE_CHAT, async (ctx, { id }) => {

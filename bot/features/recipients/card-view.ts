@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import type { Missed } from '#src/alerts/missed.ts'
+import { failureWords } from '#src/channels/failure-words.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { firstLabels } from '#src/i18n/name-list.ts'
@@ -117,8 +118,8 @@ function reasonLines(
   if (statusReason === OFF_BY_MOVE) return [t.html('bot:rec.offByMove')]
   const known = knownReason(t, statusReason)
   if (known !== undefined) return [known]
-  const status = /^status_(\d{3})$/.exec(statusReason)?.[1]
-  return [t.html('bot:rec.lastAnswer', { reason: status ?? statusReason })]
+  const key = statusReason.startsWith('status_') ? 'bot:rec.lastAnswer' : 'bot:rec.reason'
+  return [t.html(key, { reason: failureWords(t, statusReason) })]
 }
 
 function notifiedLine(

@@ -4,7 +4,15 @@ import { modernZone } from '#src/i18n/zones.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { LOCALES, localeName } from '#src/kernel/locale.ts'
 import { destinationName } from '../../views/destination.ts'
-import { act, inRows, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
+import {
+  act,
+  choiceButton,
+  inRows,
+  labelWithName,
+  type Reader,
+  screen,
+  type View,
+} from '../../views/view.ts'
 import { suggestedZones, zoneButton } from '../../views/zones.ts'
 import { backToRecipient, type DestinationData } from './card-view.ts'
 
@@ -23,7 +31,7 @@ export function severityChoice(reader: Reader, { destination, hereId }: Destinat
   const choices = Object.entries(SEVERITY_BY_CODE).map(([code, severity]) => {
     const label = t(`bot:button.from.${severity}`)
     const data = packed('rec.sev', { id: destination.id, level: code })
-    return [act(severity === minSeverity ? `✓ ${label}` : label, data)]
+    return [choiceButton(label, severity === minSeverity, data)]
   })
   return screen(
     [t.html('bot:rec.severityQuestion', { name }), t.html('bot:rec.severityHelp')],
@@ -38,7 +46,7 @@ export function languageOf(reader: Reader, { destination, hereId }: DestinationD
   const choices = LOCALES.map((locale) => {
     const label = localeName(locale)
     const data = packed('rec.langSet', { id: destination.id, locale })
-    return act(locale === destination.locale ? `✓ ${label}` : label, data)
+    return choiceButton(label, locale === destination.locale, data)
   })
   return screen(
     [t.html('bot:rec.languageQuestion', { name })],

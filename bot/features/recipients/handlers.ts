@@ -16,6 +16,7 @@ import { defineQuestion } from '../../core/session.ts'
 import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import { destinationName } from '../../views/destination.ts'
+import { cut } from '../../views/fields.ts'
 import { inRows } from '../../views/view.ts'
 import { zoneButton, zonesFor } from '../../views/zones.ts'
 import { showConnect } from '../connect/handlers.ts'
@@ -131,7 +132,7 @@ const zoneQuestion = defineQuestion({
   answer: async (ctx, { id }, text) => {
     const [zone, ...others] = zonesFor(text)
     if (zone === undefined) {
-      return { html: ctx.t.html('bot:zone.unknown', { input: typed(text.slice(0, INPUT_SHOWN)) }) }
+      return { html: ctx.t.html('bot:zone.unknown', { input: typed(cut(text)) }) }
     }
     if (others.length === 0) {
       await setZone(ctx, id, zone)
@@ -145,9 +146,6 @@ const zoneQuestion = defineQuestion({
   },
   cancel: (ctx, { id }) => showRecipient(ctx, id),
 })
-
-/** Maximum length of input that is repeated. */
-const INPUT_SHOWN = 40
 
 onPress(composer, 'rec.zone', PRIVATE, (ctx, { id }) => zoneQuestion.open(ctx, { id }))
 onPress(composer, 'rec.zoneSet', PRIVATE, (ctx, { id, zone }) => setZone(ctx, id, zone))

@@ -8,6 +8,7 @@ import type { Watch } from '#src/watches/model.ts'
 import { destinationName } from '../../views/destination.ts'
 import {
   act,
+  choiceButton,
   inRows,
   labelWithName,
   pageRow,
@@ -131,8 +132,8 @@ function scopeRows(reader: Reader, selection: RecipientWatches, wanted: number):
   const isAll = isDefault && watches.every((watch) => isNotifiedOf(selection, watch))
   // A default recipient that some watches do not notify has neither all watches nor chosen ones.
   const scope = [
-    act(chosen(isAll, t('bot:button.hearAll')), packed('rec.hearAll', params)),
-    act(chosen(!isDefault, t('bot:button.hearSome')), packed('rec.hearSome', params)),
+    choiceButton(t('bot:button.hearAll'), isAll, packed('rec.hearAll', params)),
+    choiceButton(t('bot:button.hearSome'), !isDefault, packed('rec.hearSome', params)),
   ]
   if (isDefault) return [scope]
   const types = new Set(watches.map(({ type }) => type))
@@ -161,8 +162,4 @@ function watchButton(
   const label = labelWithName(watch.label, (name) => `${mark} ${isolate(name)}`, 2)
   const params = { id: selection.destination.id, watch: watch.id }
   return act(label, packed('rec.hearFlip', params))
-}
-
-function chosen(isChosen: boolean, label: string): string {
-  return isChosen ? `✓ ${label}` : label
 }

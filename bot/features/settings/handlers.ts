@@ -13,6 +13,7 @@ import { identifyAgain } from '../../core/middleware/identify.ts'
 import { defineQuestion } from '../../core/session.ts'
 import { isDelivered, show } from '../../core/show.ts'
 import { readTime } from '../../core/typed-input.ts'
+import { cut } from '../../views/fields.ts'
 import { inRows, type Reader, type View } from '../../views/view.ts'
 import { cityList, zoneButton, zonesFor } from '../../views/zones.ts'
 import { SEVERITY_BY_CODE } from '../recipients/edit-view.ts'
@@ -161,7 +162,7 @@ const timeAsked = defineQuestion({
   answer: async (ctx, { what }, text) => {
     const time = readTime(text)
     if (time === undefined) {
-      const input = typed(text.slice(0, INPUT_SHOWN))
+      const input = typed(cut(text))
       return { html: ctx.t.html('bot:ask.notTime', { input }) }
     }
     await (what === 'digest' ? setDigestTime(ctx, time) : setQuietTime(ctx, what, time))
@@ -169,9 +170,6 @@ const timeAsked = defineQuestion({
   },
   cancel: (ctx, { what }) => showPart(ctx, what === 'digest' ? digestScreen : quietScreen),
 })
-
-/** Maximum length of input that is repeated. */
-const INPUT_SHOWN = 40
 
 onPress(composer, 'settings.remind', PRIVATE, async (ctx, { choice }) => {
   if (!isChoice(choice)) return showPart(ctx, remindScreen)
@@ -198,7 +196,7 @@ const zoneAsked = defineQuestion({
   answer: async (ctx, _about, text) => {
     const [zone, ...others] = zonesFor(text)
     if (zone === undefined) {
-      return { html: ctx.t.html('bot:zone.unknown', { input: typed(text.slice(0, INPUT_SHOWN)) }) }
+      return { html: ctx.t.html('bot:zone.unknown', { input: typed(cut(text)) }) }
     }
     if (others.length === 0) {
       await setZone(ctx, zone)

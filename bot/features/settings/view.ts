@@ -9,6 +9,7 @@ import { clockTime } from '../../views/time.ts'
 import {
   act,
   back,
+  choiceButton,
   inRows,
   menuButton,
   type Reader,
@@ -151,25 +152,22 @@ export function quietScreen(
   ]
   return screen(lines, [
     [
-      act(tick(t('bot:value.on'), enabled), quietData('on', '1')),
-      act(tick(t('bot:value.off'), !enabled), quietData('on', '0')),
+      choiceButton(t('bot:value.on'), enabled, quietData('on', '1')),
+      choiceButton(t('bot:value.off'), !enabled, quietData('on', '0')),
     ],
     [
       act(t('bot:button.quietFrom', { time: id(from) }), quietData('ask', 'from')),
       act(t('bot:button.quietTo', { time: id(to) }), quietData('ask', 'to')),
     ],
     [
-      act(
-        tick(t('bot:button.bypass'), criticalBypass),
+      choiceButton(
+        t('bot:button.bypass'),
+        criticalBypass,
         quietData('crit', criticalBypass ? '0' : '1'),
       ),
     ],
     [backToSettings(t)],
   ])
-}
-
-function tick(label: string, isChosen: boolean): string {
-  return isChosen ? `✓ ${label}` : label
 }
 
 /** Button back to the settings. */
@@ -188,16 +186,18 @@ export function digestScreen(
   const { t } = reader
   const { digest, digestAt } = settings
   const choice = (value: Settings['digest']) =>
-    act(
-      tick(t(`bot:button.digest.${value}`), value === digest),
+    choiceButton(
+      t(`bot:button.digest.${value}`),
+      value === digest,
       packed('settings.digest', { value }),
     )
   const times =
     digest === 'daily'
       ? [
           ...DIGEST_TIMES.map((time) =>
-            act(
-              tick(time, time === digestAt),
+            choiceButton(
+              time,
+              time === digestAt,
               packed('settings.digest', { value: `at${packedTime(time)}` }),
             ),
           ),
@@ -249,8 +249,9 @@ export function remindScreen(
   ]
   return screen(lines, [
     ...REMIND_CHOICES.map((choice) => [
-      act(
-        tick(t(`bot:button.remind.${choice}`), choice === chosen),
+      choiceButton(
+        t(`bot:button.remind.${choice}`),
+        choice === chosen,
         packed('settings.remind', { choice }),
       ),
     ]),

@@ -15,6 +15,7 @@ import { nearTime } from '../../views/time.ts'
 import {
   act,
   back,
+  choiceButton,
   inRows,
   labelWithName,
   type Reader,
@@ -179,8 +180,9 @@ function parameterRows(
   }
   const presets = parameterPresets(parameter).map((preset) => {
     const { text } = parameterText(t, parameter, preset)
-    return act(
-      preset === value ? `${ENABLED_MARK} ${text}` : text,
+    return choiceButton(
+      text,
+      preset === value,
       packed('signal.set', { ...params, value: packedNumber(preset) }),
     )
   })

@@ -1,4 +1,4 @@
-import { packed } from '#src/actions/codec.ts'
+import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { OFFERED_PERIODS, PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import type {
@@ -16,7 +16,16 @@ import type { Button } from '#src/telegram/buttons.ts'
 import { labelWithPrice } from '../../views/price-label.ts'
 import { waitingLine } from '../../views/purchase-lines.ts'
 import { slotUse } from '../../views/slot-use.ts'
-import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
+import {
+  act,
+  back,
+  choiceButton,
+  inRows,
+  menuButton,
+  type Reader,
+  screen,
+  type View,
+} from '../../views/view.ts'
 import { typeButtons } from '../new/view.ts'
 import { backFromPurchase, resumeButton } from '../start/resume-view.ts'
 import { waysToBuy } from './ways-view.ts'
@@ -161,12 +170,7 @@ export function quoteScreen(
       act(t('bot:button.slotCount', { count: quantity }), packed('none')),
       ...(quantity < room ? [change('+', { quantity: quantity + 1 })] : []),
     ],
-    ...inRows(
-      OFFERED_PERIODS.map((periods) =>
-        change(durationLabel(t, periods, periods === count), { periods }),
-      ),
-      2,
-    ),
+    ...inRows(durationButtons(t, asked), 2),
     [change(t(renew ? 'bot:button.renewOn' : 'bot:button.renewOff'), { renew: !renew })],
     first,
     [before],
@@ -234,11 +238,22 @@ function creditsLine(
   return `⚠️ ${t.html('bot:slots.short', { balance: creditsWithUsd(t, balanceCredits), missing })}`
 }
 
+/** The durations that are sold, each as a button that asks for it. */
+function durationButtons(t: Translate, asked: ArgumentsOf<'slots.quote'>): readonly Button[] {
+  return OFFERED_PERIODS.map((periods) =>
+    choiceButton(
+      durationLabel(t, periods),
+      periods === asked.periods,
+      packed('slots.quote', { ...asked, periods }),
+    ),
+  )
+}
+
 /** A duration with its discount. */
-function durationLabel(t: Translate, count: number, isChosen: boolean): string {
+function durationLabel(t: Translate, count: number): string {
   const { durationDiscountBps: bps } = priceSlots(1, count)
   const discount = bps === 0 ? '' : ` · ${formatPercent(-bps / BPS, t.locale)}`
-  return `${isChosen ? '✓ ' : ''}${periods(t, count)}${discount}`
+  return `${periods(t, count)}${discount}`
 }
 
 /** The price, with its discounts. */

@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { typed } from '#src/i18n/translate.ts'
-import { act, back, type Reader, screen, type View } from '../../views/view.ts'
+import { act, back, choiceButton, type Reader, screen, type View } from '../../views/view.ts'
 
 /** Topic that gets the alerts, and topic in which the command was sent. */
 export interface TopicPlace {
@@ -31,15 +31,15 @@ export function topicChoice(reader: Reader, options: TopicOptions): View {
     made === undefined
       ? topicLine(reader, options)
       : t.html('bot:topic.made', { name: typed(made) })
-  const tick = (label: string, isChosen: boolean) => (isChosen ? `✓ ${label}` : label)
-  const choice = (label: string, name: string) =>
-    act(label, packed('group.topic', { choice: name }))
+  const choice = (name: string) => packed('group.topic', { choice: name })
   return screen(
-    [t.html('bot:topic.title'), tick(place, isNew)],
+    [t.html('bot:topic.title'), isNew ? `✓ ${place}` : place],
     [
-      [choice(tick(t('bot:button.topicGeneral'), current === null), 'gen')],
-      here === undefined ? [] : [choice(tick(t('bot:button.topicHere'), current === here), 'her')],
-      [choice(t('bot:button.topicNew'), 'new')],
+      [choiceButton(t('bot:button.topicGeneral'), current === null, choice('gen'))],
+      here === undefined
+        ? []
+        : [choiceButton(t('bot:button.topicHere'), current === here, choice('her'))],
+      [act(t('bot:button.topicNew'), choice('new'))],
       [back(t('bot:button.menu'), packed('home'))],
     ],
   )

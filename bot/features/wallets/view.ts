@@ -3,6 +3,7 @@ import { id, type Translate } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import {
   act,
+  choiceButton,
   inRows,
   menuButton,
   pageRow,
@@ -42,7 +43,7 @@ export function walletsScreen(
     ...(isOne ? [] : ['', t.html('bot:wallets.help')]),
   ]
   const choices = shown.map(({ recipientId, address, isChosen }) =>
-    act(ticked(walletName(address), isChosen), packed('wallet.use', { id: recipientId })),
+    choiceButton(walletName(address), isChosen, packed('wallet.use', { id: recipientId })),
   )
   return screen(lines, [
     ...(isOne ? [] : inRows(choices, IN_ROW)),

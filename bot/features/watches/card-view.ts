@@ -2,6 +2,7 @@ import { packed } from '#src/actions/codec.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { nameList } from '#src/i18n/name-list.ts'
 import { id, typed } from '#src/i18n/translate.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { Address } from '#src/kernel/units.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
@@ -326,7 +327,6 @@ const RAW_MAX = 3500
 
 /** The watch as JSON, as programs get it. @param json the indented JSON */
 export function rawCard({ t }: Reader, watch: Pick<Watch, 'id'>, json: string): View {
-  const shown = json.length <= RAW_MAX ? json : `${json.slice(0, RAW_MAX).toWellFormed()}…`
   const more = back(t('bot:button.more'), packed('watch.more', { id: watch.id }))
-  return screen([preHtml(shown)], [[more]])
+  return screen([preHtml(cutText(json, RAW_MAX))], [[more]])
 }

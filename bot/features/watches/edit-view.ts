@@ -13,6 +13,7 @@ import {
 } from '../../views/fields.ts'
 import {
   act,
+  choiceButton,
   deepLink,
   inRows,
   labelWithName,
@@ -47,8 +48,9 @@ export function valueEditor(
     ...(isTyped && !reader.isGroup ? ['', reader.t.html(promptKey(owned.field))] : []),
   ]
   const presets = presetsOf(reader, owned, facts).map(({ value, label }) =>
-    act(
-      value === current ? `✓ ${label}` : label,
+    choiceButton(
+      label,
+      value === current,
       packed('watch.set', { id: watch.id, field: field.code, value }),
     ),
   )

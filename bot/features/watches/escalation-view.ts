@@ -5,7 +5,15 @@ import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { act, inRows, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
+import {
+  act,
+  choiceButton,
+  inRows,
+  labelWithName,
+  type Reader,
+  screen,
+  type View,
+} from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
 import {
   allChoices,
@@ -56,7 +64,7 @@ export function escalationScreen(reader: Reader, watch: Watch, people: WalletRec
     const text =
       minutes === 0 ? t('bot:value.off') : formatDuration(minutes * 60, t.locale, 'short')
     const isChosen = (escalateAfterMinutes ?? 0) === minutes
-    return act(isChosen ? `✓ ${text}` : text, packed('watch.escAfter', { id, minutes }))
+    return choiceButton(text, isChosen, packed('watch.escAfter', { id, minutes }))
   })
   const toggles = shown.flatMap((choice) => {
     if (choice.id === undefined) return []

@@ -1,14 +1,10 @@
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
+import { failureWords } from '#src/channels/failure-words.ts'
 import { nameList } from '#src/i18n/name-list.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { plainOf } from '#src/telegram/text.ts'
 import type { Watch } from '#src/watches/model.ts'
-import {
-  failureText,
-  knownReason,
-  type StatusWithReason,
-  statusText,
-} from '../../views/destination.ts'
+import { knownReason, type StatusWithReason, statusText } from '../../views/destination.ts'
 import { textHtml } from '../../views/markup.ts'
 import { clockTime } from '../../views/time.ts'
 import { act, type Reader, screen, type View } from '../../views/view.ts'
@@ -139,11 +135,11 @@ export function outcomeLine(reader: Reader, place: string, outcome: TestOutcome)
   }
 }
 
-/** Why a test was not delivered, as HTML: a sentence, or else the response's code or that of the reason. */
+/** Why a test was not delivered, as HTML: a sentence, or else the status of the response, or a few words. */
 function reasonOf(
   t: Reader['t'],
   { statusCode, reason }: { readonly statusCode: number | null; readonly reason: string | null },
 ): string | undefined {
-  const known = reason === null ? undefined : (knownReason(t, reason) ?? failureText(t, reason))
-  return known ?? statusCode?.toString() ?? (reason === null ? undefined : textHtml(reason))
+  if (reason === null) return statusCode?.toString()
+  return knownReason(t, reason) ?? textHtml(failureWords(t, reason))
 }

@@ -17,7 +17,7 @@ import {
   type SettingWithOwner,
   valueText,
 } from '../../views/fields.ts'
-import { act, inRows, type Reader, screen, type View } from '../../views/view.ts'
+import { choiceButton, inRows, type Reader, screen, type View } from '../../views/view.ts'
 import { factsOf } from '../../views/watch-facts.ts'
 import { backToCard, currentValue } from './edit-view.ts'
 
@@ -111,7 +111,11 @@ function triedValues(
     ...(tried?.some(hasDays) === true ? ['', t.html('bot:backtest.legend')] : []),
   ]
   const buttons = values.map((preset) =>
-    act(label(preset), packed('watch.set', { id: watch.id, field: code, value: preset.value })),
+    choiceButton(
+      preset.label,
+      preset.value === current,
+      packed('watch.set', { id: watch.id, field: code, value: preset.value }),
+    ),
   )
   return screen(lines, [...inRows(buttons, 3), [backToCard(watch)]])
 }

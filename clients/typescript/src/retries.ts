@@ -29,11 +29,14 @@ export function waitMs(
   return Math.min(WAIT_MS_MAX, FIRST_WAIT_MS * 2 ** (attempt - 1)) * (0.5 + random / 2)
 }
 
+/** What a larger number of seconds counts as (RFC 9111, section 1.2.2). */
+const SECONDS_MAX = 2 ** 31
+
 /** Seconds of a `Retry-After` header, which is a number or a date; undefined for anything else. */
 export function readRetryAfter(header: string | null, now: number): number | undefined {
   if (header === null) return undefined
   const text = header.trim()
-  if (/^\d{1,9}$/.test(text)) return Number(text)
+  if (/^\d+$/.test(text)) return Math.min(Number(text), SECONDS_MAX)
   const at = Date.parse(text)
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000))
 }

@@ -3,13 +3,15 @@ import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import type { Fence } from '#src/db/leases.ts'
-import { earliest } from '#src/kernel/clock.ts'
+import { type Clock, earliest } from '#src/kernel/clock.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { ChainWatchType, ObservationRequest } from '../define.ts'
 import type { EvaluatedWatch } from '../model.ts'
 import type { Observed } from '../signal.ts'
 import { listEvaluatedWatches, saveStates } from '../state-store.ts'
+import { OUTAGE_STATE_KEY } from '../store.ts'
 import * as store from '../target-store.ts'
+import * as unjudged from '../unjudged-store.ts'
 import { type AlertCandidate, startFolding, type WatchOutcome } from './evaluate.ts'
 
 /**
@@ -19,9 +21,12 @@ import { type AlertCandidate, startFolding, type WatchOutcome } from './evaluate
 const WATCHES_PER_WRITE = 1000
 /** Number of observations that are folded before control returns to the event loop. */
 const FOLDS_PER_TURN = 500
+/** Time after which a watch that could not be judged is judged again even without a change. */
+const RETRY_MS = 60_000
 
 export interface JudgeDeps {
   readonly db: Db
+  readonly clock: Clock
   /** Quarantine for targets and watches that cannot be judged. */
   readonly quarantine: Quarantine
   /** Fence of the target's slice. */
@@ -43,7 +48,8 @@ export function transactUnderFence<T>(
 
 /**
  * Judges a target, so that a failure affects no other target. If judging the target as a whole fails, its
- * watches are judged one by one, and watches that fail are put into quarantine.
+ * watches are judged one by one, and watches that fail are put into quarantine. Since when a watch could not be judged is
+ * recorded, so that its owner is notified.
  */
 export async function judgeTarget(
   deps: JudgeDeps,
@@ -58,8 +64,13 @@ export async function judgeTarget(
     if (isSharedFailure(error)) throw error
     deps.quarantine.add('target', targetId, error)
     const options = { quarantine: deps.quarantine, kind: 'target', idOf: (id: number) => id }
-    await isolateEach([targetId], options, (id) =>
+    const judged = await isolateEach([targetId], options, (id) =>
       judgeWatches(deps, type, id, request, observations, saveWatchByWatch),
+    )
+    if (judged.length > 0) return
+    const since = deps.clock.now()
+    await isolateEach([targetId], options, (id) =>
+      transactUnderFence(deps, (tx) => unjudged.markWatchesOf(tx, id, since)),
     )
   }
 }
@@ -143,20 +154,32 @@ async function judgeWatches(
     const sum = createPrefilterSummary(type, newest)
     const turns = createEventLoopYield()
     let recheckAt: Date | null = null
-    const quarantineWatch = (watchId: number, error: unknown) =>
+    const failed = new Set<number>()
+    const judgedAgain: number[] = []
+    const quarantineWatch = (watchId: number, error: unknown) => {
+      failed.add(watchId)
       deps.quarantine.add('watch', watchId, error)
-    await forEachBatch(deps, tx, targetId, async (watches) => {
+    }
+    const judgeBatch: JudgeBatch = async (watches) => {
       const judged: Judged[] = []
       for (const watch of watches) {
         const outcome = judgeWatch(fold, watch, sum, quarantineWatch)
         if (outcome !== undefined) {
           judged.push(outcome)
           recheckAt = earliest(recheckAt, outcome.recheckAt)
+          if (isUnjudged(watch)) judgedAgain.push(watch.id)
         }
         await turns.passed(observed.length)
       }
       return judged
-    })
+    }
+    await forEachBatch({ ...deps, quarantineWatch }, tx, targetId, judgeBatch)
+    await unjudged.mark(tx, [...failed], deps.clock.now())
+    await unjudged.unmark(
+      tx,
+      judgedAgain.filter((id) => !failed.has(id)),
+    )
+    if (failed.size > 0) recheckAt = earliest(recheckAt, new Date(newest.at.getTime() + RETRY_MS))
     await store.saveObservation(tx, targetId, {
       observation: z.encode(type.observation, newest),
       observedAt: newest.at,
@@ -168,9 +191,14 @@ async function judgeWatches(
 
 type JudgeBatch = (watches: readonly EvaluatedWatch[]) => Promise<readonly Judged[]>
 
+interface BatchDeps extends JudgeDeps {
+  /** Called with each watch that cannot be read, judged or saved. */
+  readonly quarantineWatch: (watchId: number, error: unknown) => void
+}
+
 /** Reads the watches of a target in batches, judges each batch and saves the results. */
 type ForEachBatch = (
-  deps: JudgeDeps,
+  deps: BatchDeps,
   tx: Db,
   targetId: number,
   judgeBatch: JudgeBatch,
@@ -209,34 +237,31 @@ const saveInBatches: ForEachBatch = async (deps, tx, targetId, judgeBatch) => {
 
 /** Saves results with a savepoint for each watch. */
 const saveWatchByWatch: ForEachBatch = async (deps, tx, targetId, judgeBatch) => {
-  const { quarantine, recordAlerts } = deps
-  const options = { quarantine, kind: 'watch', idOf: ({ watchId }: Judged) => watchId }
   let batch = await listBatch(deps, tx, targetId, 0)
   while (batch !== undefined) {
-    await isolateEach(await judgeBatch(batch.watches), options, (outcome) =>
-      tx.transaction(async (inner) => {
-        await saveStates(inner, statesOf(outcome))
-        await recordAlerts(inner, outcome.candidates)
-      }),
-    )
+    for (const outcome of await judgeBatch(batch.watches)) {
+      try {
+        await tx.transaction(async (inner) => {
+          await saveStates(inner, statesOf(outcome))
+          await deps.recordAlerts(inner, outcome.candidates)
+        })
+      } catch (error) {
+        if (isSharedFailure(error)) throw error
+        deps.quarantineWatch(outcome.watchId, error)
+      }
+    }
     batch = await listBatch(deps, tx, targetId, batch.lastId)
   }
 }
 
 /** The next watches of a target, at most `WATCHES_PER_WRITE`; undefined if there are no more. */
-async function listBatch({ quarantine }: JudgeDeps, tx: Db, targetId: number, after: number) {
+async function listBatch(deps: BatchDeps, tx: Db, targetId: number, after: number) {
   let lastId = after
-  const quarantineWatch = (watchId: number, error: unknown) => {
-    quarantine.add('watch', watchId, error)
+  const onUnreadable = (watchId: number, error: unknown) => {
+    deps.quarantineWatch(watchId, error)
     lastId = Math.max(lastId, watchId)
   }
-  const watches = await listEvaluatedWatches(
-    tx,
-    targetId,
-    after,
-    WATCHES_PER_WRITE,
-    quarantineWatch,
-  )
+  const watches = await listEvaluatedWatches(tx, targetId, after, WATCHES_PER_WRITE, onUnreadable)
   lastId = Math.max(lastId, watches.at(-1)?.id ?? 0)
   return lastId === after ? undefined : { watches, lastId }
 }
@@ -260,6 +285,11 @@ function judgeWatch(
 
 function statesOf({ watchId, states }: Judged) {
   return states.map((state) => ({ watchId, state }))
+}
+
+/** Whether the watch could not be judged the last time. */
+export function isUnjudged({ states }: Pick<EvaluatedWatch, 'states'>): boolean {
+  return states.some(({ signal, phase }) => signal === OUTAGE_STATE_KEY && phase === 'unknown')
 }
 
 /** Returns control to the event loop while much is folded. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Db } from '#src/db/connection.ts'
+import { systemClock } from '#src/kernel/clock.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import type { ChainWatchType } from '../define.ts'
@@ -69,7 +70,10 @@ test('many watches of one target let others work', async () => {
   }
   setImmediate(count)
   const quarantine = createQuarantine({ log: silentLogger })
-  const deps = { db: transactionOf(due, watches), quarantine, recordAlerts: async () => undefined }
+  const deps = {
+    ...{ db: transactionOf(due, watches), clock: systemClock, quarantine },
+    recordAlerts: async () => undefined,
+  }
   const alone = await judgeQuietTargets(deps, providerFsp as unknown as ChainWatchType, due)
   isOver = true
   expect(alone).toEqual([])

@@ -13,6 +13,7 @@ import { startFolding } from './evaluate.ts'
 import {
   createEventLoopYield,
   createPrefilterSummary,
+  isUnjudged,
   type JudgeDeps,
   lastObservationOf,
   newObservations,
@@ -141,7 +142,7 @@ interface QuietTarget {
   readonly states: readonly JudgedState[]
 }
 
-/** Folds the watches of a target; undefined if one fires or fails. `observedTarget` is undefined without a new observation. */
+/** Folds the watches of a target; undefined if one fires, fails, or failed before. `observedTarget` is undefined without a new observation. */
 async function foldQuiet(
   type: ChainWatchType,
   id: number,
@@ -157,6 +158,8 @@ async function foldQuiet(
   const states: JudgedState[] = []
   try {
     for (const watch of watches) {
+      // Judged alone, the target records that the watch is judged again.
+      if (isUnjudged(watch)) return undefined
       const outcome = fold(watch)
       if (outcome.candidates.length > 0) return undefined
       sum.add(outcome)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { earliest } from '#src/kernel/clock.ts'
 import {
   completeSignals,
   SignalChoices,
@@ -7,14 +8,15 @@ import {
   Watch,
 } from '../model.ts'
 import { STALE_CHAIN_MS } from '../outage/monitoring.ts'
-import type * as store from '../store.ts'
+import * as store from '../store.ts'
 import { getWatchType } from '../types/index.ts'
 
 /** Converts a stored watch to a watch as callers see it, at `now`. */
 export function toWatch(row: store.WatchRow, now: Date): UnaddressedWatch {
   const type = getWatchType(row.type)
-  const isQuiet = now.getTime() - row.noDataSince.getTime() >= STALE_CHAIN_MS
   const known = StateRows.parse(row.states)
+  const unjudgedSince = known.find(isUnjudged)?.since ?? now
+  const noDataSince = Math.min(row.noDataSince.getTime(), unjudgedSince.getTime())
   const states = type.signals.map(
     ({ id }): SignalState =>
       known.find((state) => state.id === id) ?? {
@@ -38,11 +40,11 @@ export function toWatch(row: store.WatchRow, now: Date): UnaddressedWatch {
     escalateAfterMinutes: row.escalateAfterMinutes,
     escalateTo: row.escalateTo,
     mutedUntil: row.mutedUntil !== null && row.mutedUntil > now ? row.mutedUntil : null,
-    health: isQuiet ? 'no_data' : 'ok',
+    health: now.getTime() - noDataSince >= STALE_CHAIN_MS ? 'no_data' : 'ok',
     signalStates: states,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
-    lastEvaluatedAt: lastEvaluated(row, known.length > 0),
+    lastEvaluatedAt: lastEvaluated(row, known),
     lastObservation: row.observation,
     version: row.version,
   }
@@ -52,9 +54,19 @@ export function toWatch(row: store.WatchRow, now: Date): UnaddressedWatch {
  * Time of the last evaluation; a quiet observation counts, too. Null for a watch that is paused or not
  * observed yet.
  */
-function lastEvaluated(row: store.WatchRow, isJudged: boolean): Date | null {
-  if (!isJudged) return null
+function lastEvaluated(
+  row: store.WatchRow,
+  known: readonly z.output<typeof StateRow>[],
+): Date | null {
+  if (known.every(({ id }) => id === store.OUTAGE_STATE_KEY)) return null
+  const unjudgedSince = known.find(isUnjudged)?.since
+  if (unjudgedSince !== undefined) return earliest(row.observedAt, unjudgedSince)
   return row.status === 'active' ? (row.lookedAt ?? row.observedAt) : row.observedAt
+}
+
+/** Whether a state says that its watch cannot be judged. */
+function isUnjudged({ id, state }: z.output<typeof StateRow>): boolean {
+  return id === store.OUTAGE_STATE_KEY && state === 'unknown'
 }
 
 /** A state as the query returns it; `streak` is null where the signal has no streak. */

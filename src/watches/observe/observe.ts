@@ -240,11 +240,15 @@ async function observeTargets(
     request: toRequest(deps, type, row),
   }))
   const requests = targets.map(({ request }) => request)
+  const readable = new Set(targets.map(({ row }) => row))
+  const unreadable = rows.filter((row) => !readable.has(row))
   const fence = slices.fenceOf([...new Set(rows.map(({ slice }) => slice))])
   const seen = await type.observe({ chain, facts, fence }, requests, span, signal)
-  const missing = targets.flatMap(({ row }, i) =>
-    seen[i] === undefined && row.noDataSince === null ? [row.id] : [],
-  )
+  const withoutData = [
+    ...unreadable,
+    ...targets.flatMap(({ row }, i) => (seen[i] === undefined ? [row] : [])),
+  ]
+  const missing = withoutData.flatMap((row) => (row.noDataSince === null ? [row.id] : []))
   const nothingNew = targets.flatMap(({ row }, i) =>
     seen[i]?.length === 0 && row.noDataSince !== null ? [row.id] : [],
   )

@@ -46,13 +46,20 @@ export const OutageData = z.object({
   lastBlock: z.object({ number: z.int(), at: Instant }).nullable(),
   /**
    * Reason of the outage: no new block, or no answer of the endpoints; `behind`: the chain is read, but not all that
-   * watches of this type need; `target_unreadable`: only what this watch watches cannot be read.
+   * watches of this type need; `target_unreadable`: only what this watch watches cannot be read; `watch_unreadable`: only
+   * this watch cannot be evaluated, because what is stored of it cannot be read.
    */
-  reason: z.enum(['no_block', 'no_answer', 'behind', 'target_unreadable']),
+  reason: z.enum(['no_block', 'no_answer', 'behind', 'target_unreadable', 'watch_unreadable']),
   /** Of the recovery: end of the outage. */
   until: Instant.nullable(),
 })
 export type OutageData = z.output<typeof OutageData>
+
+/** Forms of the texts about a single watch. */
+const FORMS: Partial<Record<OutageData['reason'], string>> = {
+  target_unreadable: 'target',
+  watch_unreadable: 'watch',
+}
 
 /** Display values of alerts about an outage. */
 export function presentMonitoring(_event: string, data: JsonObject): Presentation {
@@ -66,7 +73,7 @@ export function presentMonitoring(_event: string, data: JsonObject): Presentatio
       }),
     },
     fields: ['since', ...(lastBlock === null ? [] : ['block'])],
-    ...(reason === 'target_unreadable' && { form: 'target' }),
+    ...(FORMS[reason] !== undefined && { form: FORMS[reason] }),
   }
 }
 

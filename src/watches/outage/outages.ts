@@ -37,7 +37,7 @@ export interface OutageDeps {
 /**
  * Records since when the watches of each type have had no current data, and raises alerts about it: for all watches of a
  * type that stands still for 90 seconds, and once more when that becomes critical; once for the watches of a single target
- * that could not be read for 90 seconds; and a recovery for each when it has data again.
+ * that could not be read, and for a single watch that could not be judged, for 90 seconds; and a recovery for each when it has data again.
  *
  * Watches are visited only on such a change, in batches. If the process stops, no alert is repeated or
  * lost. A watch or type that cannot be notified is put into quarantine and does not affect others.
@@ -115,7 +115,7 @@ function reasonOf(tip: store.ObservationCursor | undefined): OutageData['reason'
   return tip.observedAt?.getTime() === tip.checkedAt.getTime() ? 'no_block' : 'no_answer'
 }
 
-/** Notifies watches whose own target has no data while its type has, and those that have data again. */
+/** Notifies watches that have no data while their type has, and those that have data again. */
 async function fireForTargets(
   deps: OutageDeps,
   type: string,
@@ -130,18 +130,20 @@ async function fireForTargets(
   const before = new Date(observedMs - STALE_CHAIN_MS)
   const list = (page: BatchPage) =>
     outages.listWatchesWithoutData(deps.db, before, { ...page, type })
-  const outageOf = ({ noDataSince }: outages.OutageWatch) => ({
+  const outageOf = ({ noDataSince, state }: outages.OutageWatch) => ({
     severity: 'warning' as const,
     outage: {
-      since: noDataSince ?? now,
-      ...{ lastBlock: null, reason: 'target_unreadable' as const, until: null },
+      since: noDataSince ?? state?.since ?? now,
+      lastBlock: null,
+      reason: noDataSince === null ? ('watch_unreadable' as const) : ('target_unreadable' as const),
+      until: null,
     },
   })
   const notified = await raise(deps, type, list, outageOf, now)
   if (notified > 0)
     deps.log.warn(
       { type, watches: notified },
-      'targets cannot be read: alerts are sent to their watches',
+      'targets or watches cannot be read: alerts are sent to these watches',
     )
 }
 
@@ -183,15 +185,16 @@ function raise(
   })
 }
 
-/** Ends the outages of watches of a type that has data, except of those whose own target has none. */
+/** Ends the outages of watches of a type that has data, except of those that have none themselves. */
 async function endOutages(deps: OutageDeps, type: string, now: Date): Promise<void> {
   const list = (page: BatchPage) => outages.listWatchesWithDataAgain(deps.db, { ...page, type })
   const notified = await inBatches(deps, list, async (tx, watches) => {
     const ids = watches.map(({ id }) => id)
-    await outages.deleteNotified(tx, ids)
+    await outages.deleteStates(tx, ids)
     await deps.recordAlerts(
       tx,
       watches.flatMap((watch) => {
+        if (watch.state?.severity === null) return []
         const known = OutageData.safeParse(watch.state?.state)
         if (!known.success) {
           deps.quarantine.add('watch', watch.id, known.error)
@@ -233,7 +236,7 @@ function openState(
   return {
     signal: OUTAGE_STATE_KEY,
     state: z.encode(OutageData, outage),
-    phase: 'firing',
+    phase: before?.phase === 'unknown' ? 'unknown' : 'firing',
     since: before?.since ?? now,
     streak: null,
     severity,

@@ -13,7 +13,7 @@ export interface OutageWatch
     EvaluatedWatch,
     'id' | 'wallet' | 'label' | 'recipientIds' | 'minSeverity' | 'mutedUntil'
   > {
-  /** State after the last notification. */
+  /** State after the last notification, or since the watch itself cannot be judged. */
   readonly state: StoredState | undefined
   /** Time since which its own target could not be read. */
   readonly noDataSince: Date | null
@@ -61,7 +61,7 @@ const WATCH_WITH_STATE = sql`
     'changes', s.changes, 'cooldownUntil', s.cooldown_until
   )) end as states`
 
-/** Types of which a watch was notified, or a target has no data. */
+/** Types of which a watch was notified or cannot be judged, or a target has no data. */
 export async function listConcernedTypes(db: Db): Promise<ReadonlySet<string>> {
   const rows = await db.execute<{ type: string }>(sql`
     select w.type from signal_states s join watches w on w.id = s.watch_id
@@ -71,6 +71,8 @@ export async function listConcernedTypes(db: Db): Promise<ReadonlySet<string>> {
 }
 
 const isRunning = sql`w.status = 'active' and w.suspended_at is null`
+/** See `unjudged-store.ts`. */
+const isUnjudged = sql`(s.phase = 'unknown')`
 
 /** Running watches of a type whose owners were not notified of this severity yet. */
 export function listUnnotifiedWatches(
@@ -78,28 +80,39 @@ export function listUnnotifiedWatches(
   severity: Severity,
   page: OutagePageRequest,
 ): Promise<OutageWatchPage> {
-  return list(db, sql`${isRunning} and (s.watch_id is null or s.severity <> ${severity})`, page)
+  return list(db, sql`${isRunning} and s.severity is distinct from ${severity}`, page)
 }
 
-/** Running watches of a type whose own target has had no data since `before`, and whose owners were not notified yet. */
+/**
+ * Running watches of a type that themselves, or whose own targets, have had no data since `before`, and whose owners were
+ * not notified yet.
+ */
 export function listWatchesWithoutData(
   db: Db,
   before: Date,
   page: OutagePageRequest,
 ): Promise<OutageWatchPage> {
-  return list(db, sql`${isRunning} and s.watch_id is null and t.no_data_since <= ${before}`, page)
+  const isWithout = sql`(t.no_data_since <= ${before} or (${isUnjudged} and s.since <= ${before}))`
+  return list(db, sql`${isRunning} and s.severity is null and ${isWithout}`, page)
 }
 
-/** Watches of a type whose owners were notified, and whose own targets have data. */
+/**
+ * Watches of a type with a state of an outage, which are judged again and whose own targets have data. The state of an
+ * outage of which the owner was not notified has no severity.
+ */
 export function listWatchesWithDataAgain(
   db: Db,
   page: OutagePageRequest,
 ): Promise<OutageWatchPage> {
-  return list(db, sql`s.watch_id is not null and t.no_data_since is null`, page)
+  return list(
+    db,
+    sql`s.watch_id is not null and t.no_data_since is null and not ${isUnjudged}`,
+    page,
+  )
 }
 
-/** Deletes the states of notified watches. */
-export async function deleteNotified(db: Db, watchIds: readonly number[]): Promise<void> {
+/** Deletes the states of the outage of these watches. */
+export async function deleteStates(db: Db, watchIds: readonly number[]): Promise<void> {
   if (watchIds.length === 0) return
   await db.execute(sql`
     delete from signal_states

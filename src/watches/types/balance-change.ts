@@ -61,6 +61,10 @@ export const BalanceChangeData = z.object({
   /** Relation of the other account to the watch; `src/alerts` adds it, except for top-ups. */
   counterpartyRole: z.enum(COUNTERPARTY_ROLES).exactOptional(),
 })
+/** The data as readers see it: a group is told that the owner pays, in place of the top-up. */
+const ShownBalanceChange = BalanceChangeData.extend({
+  isOwnPayment: z.literal(true).exactOptional(),
+})
 export type CounterpartyRole = (typeof COUNTERPARTY_ROLES)[number]
 
 /**
@@ -85,7 +89,7 @@ const ADVICE: Readonly<
  * @throws ZodError if the data is not that of a changed balance
  */
 export function presentBalanceChange(_event: string, data: JsonObject): Presentation {
-  const moved = BalanceChangeData.parse(data)
+  const moved = ShownBalanceChange.parse(data)
   const symbol = assetSymbol(moved.asset, moved.symbol)
   const amount = { kind: 'amount', decimals: moved.decimals, symbol } as const
   const change = BigInt(moved.changeAmount)
@@ -99,6 +103,7 @@ export function presentBalanceChange(_event: string, data: JsonObject): Presenta
     ...(!isSent && { form: 'received' }),
     ...(isSent && role === 'own-wallet' && { form: 'sentOwn' }),
     ...(moved.isTopUp && { form: 'topUp' }),
+    ...(moved.isOwnPayment && { form: 'ownPayment' }),
     ...(advice !== undefined && { advice }),
     facts: {
       amount: { ...amount, units: isSent ? -change : change },

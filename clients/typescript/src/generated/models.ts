@@ -671,7 +671,12 @@ export interface ChainOutageData {
     at: any;
     number: number;
   } | null;
-  reason: "no_block" | "no_answer" | "behind" | "target_unreadable";
+  reason:
+    | "no_block"
+    | "no_answer"
+    | "behind"
+    | "target_unreadable"
+    | "watch_unreadable";
   /**
    * Since when the problem or its recovery has lasted.
    * @format date-time
