@@ -71,9 +71,12 @@ test('a signal to npm start stops the service', async () => {
   const env = { ...PROCESS_ENVIRONMENT, ...environment }
   const npm = spawn('npm', ['start'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'ignore'] })
   let out = ''
+  let isTold = false
   for await (const chunk of npm.stdout) {
     out += chunk
-    if (out.includes('FLARE_RPC_HEADER')) npm.kill('SIGTERM')
+    if (isTold || !out.includes('FLARE_RPC_HEADER')) continue
+    isTold = true
+    npm.kill('SIGTERM')
   }
   expect(out).toContain('"msg":"stopped"')
 })

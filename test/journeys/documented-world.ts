@@ -176,7 +176,7 @@ async function sendEveryExample(documented: DocumentedWorld): Promise<void> {
   await story('listTokens', 'revokeToken', 'getTerms', 'acceptTerms', 'startTrial')
   await giveCredits(world.app, bob.caller.wallet, 20_000)
   await story('getAccount', 'quoteSubscription', 'createSubscription', 'listSubscriptions')
-  await story('updateSubscriptions', 'createTopup')
+  await story('quoteRenewal', 'renewSubscription', 'updateSubscriptions', 'createTopup')
   const draft = await bob.request('POST', '/topup', { asset: 'FLR', credits: 20_000 })
   for (const id of ['getTopup', 'confirmTopup']) {
     await send(id, (text) => text.replace(HANDLE, draft.body.handle))
