@@ -8,6 +8,11 @@ import { writeToDatabase } from '#src/db/connection.ts'
 import { countPending } from '#src/db/migrate.ts'
 import { postgresError } from '#src/db/session.ts'
 import { countDueByChannel } from '#src/delivery/service.ts'
+import {
+  listSourceProblems,
+  type PublishedSource,
+  type SourceProblem,
+} from '#src/fsp/indexer/published-sources.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
@@ -38,6 +43,7 @@ export function healthChecks({
   migrations,
   contracts,
   chainIdChecks,
+  sources,
   hasCanary,
 }: Pick<JobApp, 'db' | 'clock' | 'checkClock'> & {
   readonly sql: Sql
@@ -49,6 +55,8 @@ export function healthChecks({
   readonly contracts: Pick<ContractAddresses, 'isMissing'>
   /** Checks of the chain id of all endpoints. */
   readonly chainIdChecks: readonly Pick<ChainIdCheck, 'problem'>[]
+  /** The configured addresses of published data. */
+  readonly sources: readonly PublishedSource[]
   /** Whether synthetic alerts are raised. */
   readonly hasCanary: boolean
 }): readonly HealthCheck[] {
@@ -107,6 +115,14 @@ export function healthChecks({
         contracts.isMissing() ? 'there are no contracts at FLARE_CONTRACT_REGISTRY' : undefined,
     },
     {
+      name: 'publications',
+      findProblem: async () => {
+        const problems = await listSourceProblems({ db, clock }, sources)
+        if (problems.length === 0) return undefined
+        return problems.map((problem) => sourceText(problem, msSince)).join('; ')
+      },
+    },
+    {
       name: 'outbox',
       findProblem: async () => {
         const late = (await countDueByChannel(db, clock.now())).filter(
@@ -154,6 +170,14 @@ async function wrongClock(
   const behindMs = blockAt === undefined ? 0 : blockAt.getTime() - deps.clock.now().getTime()
   if (behindMs <= CLOCK_TOLERANCE_MS) return undefined
   return `clocks of this host and the database are ${seconds(behindMs)} behind the newest block`
+}
+
+function sourceText(
+  { source, isNew, failingSince, reason }: SourceProblem,
+  msSince: (at: Date) => number,
+): string {
+  const since = isNew ? 'was never read' : `cannot be read for ${seconds(msSince(failingSince))}`
+  return `${source.variable} ${since} (${source.host}: ${reason})`
 }
 
 /** Why the database cannot be written; undefined if it can. */

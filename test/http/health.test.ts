@@ -209,6 +209,7 @@ test('the stored progress is read once for all checks', async () => {
     bot: () => undefined,
     contracts: { isMissing: () => false },
     chainIdChecks: [{ problem: () => undefined }],
+    sources: [],
     hasCanary: false,
   }
   await findProblems(healthChecks({ ...parts, migrations: MIGRATIONS }))
