@@ -253,6 +253,7 @@ export function createApp(
       ...{ db, clock, checkClock, sql, bot: () => bot, mailServer, migrations: MIGRATIONS },
       contracts: jobsChain.access.contracts,
       chainIdChecks,
+      endpoints: [jobsChain.access.endpoints, chain.access.endpoints],
       sources: publishedSources(factSource),
       hasCanary: heartbeatUrl !== undefined,
     }),

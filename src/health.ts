@@ -2,6 +2,7 @@ import type { Sql } from 'postgres'
 import type { BotService } from '#bot/core/service.ts'
 import { findCanary } from '#src/alerts/canary.ts'
 import type { ChainIdCheck } from '#src/chain/chain-id-check.ts'
+import type { Endpoints } from '#src/chain/endpoints.ts'
 import type { ContractAddresses } from '#src/chain/registry.ts'
 import type { MailServer } from '#src/channels/mailer.ts'
 import { writeToDatabase } from '#src/db/connection.ts'
@@ -43,6 +44,7 @@ export function healthChecks({
   migrations,
   contracts,
   chainIdChecks,
+  endpoints,
   sources,
   hasCanary,
 }: Pick<JobApp, 'db' | 'clock' | 'checkClock'> & {
@@ -55,6 +57,8 @@ export function healthChecks({
   readonly contracts: Pick<ContractAddresses, 'isMissing'>
   /** Checks of the chain id of all endpoints. */
   readonly chainIdChecks: readonly Pick<ChainIdCheck, 'problem'>[]
+  /** The endpoints of the chain, as each reader of this process knows them. */
+  readonly endpoints: readonly Pick<Endpoints, 'failures'>[]
   /** The configured addresses of published data. */
   readonly sources: readonly PublishedSource[]
   /** Whether synthetic alerts are raised. */
@@ -90,9 +94,12 @@ export function healthChecks({
         const others = chainIdChecks.flatMap((check) => check.problem() ?? [])
         if (others.length === chainIdChecks.length) return others.join(', ')
         const { head } = await progress()
-        if (head === undefined) return 'no block has been read yet'
-        const lateMs = msSince(head.at)
-        return lateMs > CHAIN_LATE_MS ? `no new block for ${seconds(lateMs)}` : undefined
+        const lateMs = head && msSince(head.at)
+        if (lateMs !== undefined && lateMs <= CHAIN_LATE_MS) return undefined
+        const failures = new Set(endpoints.flatMap((reader) => reader.failures()))
+        const why = failures.size === 0 ? '' : ` (${[...failures].join('; ')})`
+        if (lateMs === undefined) return `no block has been read yet${why}`
+        return `no new block for ${seconds(lateMs)}${why}`
       },
     },
     {

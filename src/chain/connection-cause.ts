@@ -23,5 +23,6 @@ export function connectionCause(error: unknown): string | undefined {
   const code = 'code' in error ? error.code : undefined
   if (typeof code !== 'string' || !CODE.test(code)) return undefined
   if (TIMEOUTS.includes(code)) return 'timeout'
+  if (code === 'UND_ERR_SOCKET') return 'closed by the host'
   return CERTIFICATE.test(code) ? `certificate ${code}` : code
 }

@@ -1,6 +1,6 @@
 import { and, eq, gt, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
-import type { Db } from '#src/db/connection.ts'
 import { lockKey } from '#src/db/advisory-lock.ts'
+import type { Db } from '#src/db/connection.ts'
 import type { Queue } from '#src/db/queue.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { confirmationMails, mailRefusals } from './tables.ts'

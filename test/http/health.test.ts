@@ -106,6 +106,22 @@ test('a chain without new blocks or a watch type without data degrades the servi
   ])
 })
 
+test('a chain that cannot be read is named with the host and the cause', async () => {
+  await service.sql`truncate observation_cursors`
+  const other = await serviceOnly({ FLARE_RPC_URLS: 'http://nobody.invalid/geheim' })
+  try {
+    const asked = other.app.chain.confirmedBlock(1)
+    await expect(asked).rejects.toThrow('dependency_unavailable')
+    const { payload } = await other.internal.inject({ method: 'GET', url: '/readyz' })
+    expect(JSON.parse(payload).problems).toContainEqual({
+      name: 'chain',
+      problem: 'no block has been read yet (nobody.invalid: connection failed: ENOTFOUND)',
+    })
+  } finally {
+    await other.close()
+  }
+})
+
 test('a watch type that is judged now, but up to blocks far behind the newest one, degrades the service', async () => {
   await service.sql`
     update observation_cursors set block_at = ${ago(662)} where type in ('provider-fsp', 'feed-move')`
@@ -209,6 +225,7 @@ test('the stored progress is read once for all checks', async () => {
     bot: () => undefined,
     contracts: { isMissing: () => false },
     chainIdChecks: [{ problem: () => undefined }],
+    endpoints: [],
     sources: [],
     hasCanary: false,
   }
