@@ -112,7 +112,7 @@ export function healthChecks({
       },
       readFigures: async () => ({
         behindSeconds: Object.fromEntries(
-          (await judging()).map(({ type, behindMs }) => [type, Math.round(behindMs / 1000)]),
+          (await judging()).map(({ type, blockAgeMs }) => [type, Math.round(blockAgeMs / 1000)]),
         ),
       }),
     },

@@ -97,7 +97,8 @@ test('a chain without new blocks or a watch type without data degrades the servi
     { name: 'chain', problem: 'no new block for 91 s' },
     { name: 'evaluation', problem: 'no current data: feed-move for 91 s' },
   ]
-  expect(await ready()).toMatchObject({ statusCode: 200, status: 'degraded', problems })
+  const figures = { behindSeconds: Object.fromEntries(TYPES.map((type) => [type, 91])) }
+  expect(await ready()).toMatchObject({ statusCode: 200, status: 'degraded', problems, figures })
   await beat()
   const body = 'chain: no new block for 91 s\nevaluation: no current data: feed-move for 91 s'
   expect(calls).toEqual([
