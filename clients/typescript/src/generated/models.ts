@@ -427,6 +427,8 @@ export interface AnsweredTest {
    * @format uuid
    */
   deliveryId: string;
+  /** Error of the last attempt; null without one. */
+  lastError: string | null;
   /** Time until the response, in milliseconds. */
   latencyMs: number;
   /** Result of the test; queued: it is sent soon. */
@@ -814,7 +816,7 @@ export interface CreditsBalanceWatchRequest {
    * @default "info"
    */
   minSeverity?: "info" | "warning" | "critical";
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds?: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings: {
@@ -1190,7 +1192,7 @@ export interface FeedMoveWatchRequest {
    * @default "info"
    */
   minSeverity?: "info" | "warning" | "critical";
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds?: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings: {
@@ -1820,7 +1822,7 @@ export interface ProviderEligibilityWatchRequest {
    * @default "info"
    */
   minSeverity?: "info" | "warning" | "critical";
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds?: number[] | null;
   /**
    * Settings of the watch. The shape depends on `type`.
@@ -1872,7 +1874,7 @@ export interface ProviderFspWatchRequest {
    * @default "info"
    */
   minSeverity?: "info" | "warning" | "critical";
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds?: number[] | null;
   /**
    * Settings of the watch. The shape depends on `type`.
@@ -2403,7 +2405,7 @@ export interface RewardSigningWatchRequest {
    * @default "info"
    */
   minSeverity?: "info" | "warning" | "critical";
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds?: number[] | null;
   /**
    * Settings of the watch. The shape depends on `type`.
@@ -3510,7 +3512,7 @@ export interface WalletBalanceWatchRequest {
    * @default "info"
    */
   minSeverity?: "info" | "warning" | "critical";
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds?: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings: {
@@ -3581,7 +3583,7 @@ export interface Watch {
   mutedUntil: null;
   /** Ids of the recipients that get an alert of this watch now, the wallet’s own channels included. A mute, quiet hours or a digest only delay it. */
   notifies: number[];
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings: any;
@@ -3637,7 +3639,7 @@ export interface WatchChanges {
   minSeverity?: "info" | "warning" | "critical";
   /** Chats and e-mail get no messages until this time; null if not muted. */
   mutedUntil?: null;
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds?: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings?: Partial<Record<string, any>>;
