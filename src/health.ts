@@ -18,7 +18,7 @@ import type { JobApp } from '#src/jobs/define.ts'
 import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
-import type { HealthCheck } from '#src/kernel/health.ts'
+import type { HealthCheck, HealthFigures } from '#src/kernel/health.ts'
 import { progressOfTypes, readObservationProgress } from '#src/watches/observe/progress.ts'
 
 /** Longest wait for the answer to one check. */
@@ -54,7 +54,7 @@ export function healthChecks({
   readonly mailServer?: Pick<MailServer, 'problem'> | undefined
   readonly migrations: string
   /** The contracts that the jobs of this process find. */
-  readonly contracts: Pick<ContractAddresses, 'isMissing'>
+  readonly contracts: Pick<ContractAddresses, 'isMissing' | 'registry'>
   /** Checks of the chain id of all endpoints. */
   readonly chainIdChecks: readonly Pick<ChainIdCheck, 'problem'>[]
   /** The endpoints of the chain, as each reader of this process knows them. */
@@ -119,7 +119,9 @@ export function healthChecks({
     {
       name: 'contracts',
       findProblem: async () =>
-        contracts.isMissing() ? 'there are no contracts at FLARE_CONTRACT_REGISTRY' : undefined,
+        contracts.isMissing()
+          ? `there are no contracts at ${contracts.registry} (FLARE_CONTRACT_REGISTRY)`
+          : undefined,
     },
     {
       name: 'publications',
@@ -158,7 +160,11 @@ export function healthChecks({
       findProblem: async () => mailServer?.problem(),
     },
   ]
-  return checks.map((check) => ({ ...check, findProblem: () => answerOf(check) }))
+  return checks.map((check) => {
+    const { readFigures: read } = check
+    const bounded = { ...check, findProblem: () => answerOf(check) }
+    return read === undefined ? bounded : { ...bounded, readFigures: () => figuresOf(read) }
+  })
 }
 
 /**
@@ -221,6 +227,16 @@ async function answerOf({ findProblem }: HealthCheck): Promise<string | undefine
   } catch {
     return 'does not answer'
   }
+}
+
+/** Figures of a check; none if they take too long. */
+async function figuresOf(read: () => Promise<HealthFigures>): Promise<HealthFigures> {
+  let figures: HealthFigures = {}
+  const reading = read().then((found) => {
+    figures = found
+  })
+  await endsWithin(reading, CHECK_MS)
+  return figures
 }
 
 function seconds(ms: number): string {

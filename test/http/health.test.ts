@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
 import { healthChecks } from '#src/health.ts'
 import { createInternalServer } from '#src/http/internal.ts'
 import { countFigures } from '#src/jobs/count-figures.ts'
@@ -9,7 +10,7 @@ import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { raiseCanaryAlert } from '#src/jobs/raise-canary.ts'
 import { sendHeartbeat } from '#src/jobs/send-heartbeat.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { findProblems } from '#src/kernel/health.ts'
+import { findProblems, readFigures } from '#src/kernel/health.ts'
 import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 import { setToDatabaseTime } from '../support/clock.ts'
 import { deliverAll } from '../support/deliver-all.ts'
@@ -208,6 +209,31 @@ test('deliveries that wait too long degrade the service', async () => {
   await service.sql`truncate deliveries`
 })
 
+test('the problem of a wrong registry has its address, and a frozen database delays the answer by 5 seconds at most', async () => {
+  const frozen = new Proxy(service.app.db, {
+    get: (target, name, receiver) => {
+      if (name === 'select') return () => ({ from: () => new Promise(() => undefined) })
+      return Reflect.get(target, name, receiver)
+    },
+  })
+  const { app, clock, sql } = service
+  const checks = healthChecks({
+    ...{ db: frozen, clock, checkClock: app.checkClock, sql, bot: () => undefined },
+    contracts: { isMissing: () => true, registry: CONTRACT_REGISTRY_ADDRESS },
+    ...{ chainIdChecks: [{ problem: () => undefined }], endpoints: [], sources: [] },
+    ...{ hasCanary: false, migrations: MIGRATIONS },
+  })
+  const askedAt = performance.now()
+  const [problems, figures] = await Promise.all([findProblems(checks), readFigures(checks)])
+  expect(performance.now() - askedAt).toBeLessThan(7000)
+  expect(figures).toEqual({})
+  expect(problems).toContainEqual({
+    name: 'contracts',
+    isVital: false,
+    problem: `there are no contracts at ${CONTRACT_REGISTRY_ADDRESS} (FLARE_CONTRACT_REGISTRY)`,
+  })
+}, 20_000)
+
 test('the stored progress is read once for all checks', async () => {
   let asked = 0
   const db = new Proxy(service.app.db, {
@@ -224,7 +250,7 @@ test('the stored progress is read once for all checks', async () => {
     checkClock,
     sql,
     bot: () => undefined,
-    contracts: { isMissing: () => false },
+    contracts: { isMissing: () => false, registry: CONTRACT_REGISTRY_ADDRESS },
     chainIdChecks: [{ problem: () => undefined }],
     endpoints: [],
     sources: [],
