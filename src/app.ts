@@ -34,6 +34,7 @@ import { createAttemptCounter } from '#src/delivery/attempt-counter.ts'
 import { createSendingState } from '#src/delivery/sending-state.ts'
 import { forgetMessageIds } from '#src/delivery/service.ts'
 import { withFsp } from '#src/fsp/chain.ts'
+import { publishedSources } from '#src/fsp/indexer/published-sources.ts'
 import { storedContracts } from '#src/fsp/indexer/round-facts.ts'
 import { healthChecks } from '#src/health.ts'
 import { createInternalServer } from '#src/http/internal.ts'
@@ -202,11 +203,11 @@ export function createApp(
   const { publicUrl } = config
   const botUsername = () => bot?.username()
   const factSource = {
-    ...{ chain, clock, log, chainId, recovery },
+    ...{ chain, clock, log, meters, chainId, recovery },
     pricedTokens: billing.payments.tokens,
     ...config.published,
-    pChain: pChain(config, log),
-    published: createPublicationReader({ log }),
+    pChain: pChain(config),
+    published: createPublicationReader(),
   }
   const facts = createWatchTypeFacts({ db, ...factSource })
   const metered = { db: meteringDb, clock, log }
@@ -253,6 +254,8 @@ export function createApp(
       ...{ hostAheadMs, stillForMs: followed.stillForMs },
       contracts: jobsChain.access.contracts,
       chainIdChecks,
+      endpoints: [jobsChain.access.endpoints, chain.access.endpoints],
+      sources: publishedSources(factSource),
       hasCanary: heartbeatUrl !== undefined,
     }),
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeatMonitor(heartbeatUrl),
@@ -332,8 +335,8 @@ export function createApp(
   }
 }
 
-function pChain({ pChain: { rpcUrl: url, headers } }: Config, log: Logger): PChain | undefined {
-  return url === undefined ? undefined : createPChain({ url, headers, log })
+function pChain({ pChain: { rpcUrl: url, headers } }: Config): PChain | undefined {
+  return url === undefined ? undefined : createPChain({ url, headers })
 }
 
 function xrpLedger({ xrpl, billing }: Config, log: Logger, clock: Clock): Xrpl | undefined {

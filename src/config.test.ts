@@ -159,13 +159,16 @@ describe('the configuration', () => {
       HOME: '/',
       POSTGRES_PASSWORD: 'x',
     }
-    const unknown = ['FLARE_RPC_HEADER', 'TELEGRAM_TOKEN']
+    const unknown = [
+      'FLARE_RPC_HEADER is unknown; did you mean FLARE_RPC_HEADERS?',
+      'TELEGRAM_TOKEN is unknown; did you mean TELEGRAM_BOT_TOKEN?',
+    ]
     expect(loadConfig({ ...complete, ...misspelt }).unknownVariables).toEqual(unknown)
     expect(loadConfig({ ...complete, FLARE_RPC_HEADER: '' }).unknownVariables).toEqual([])
     const { FLARE_RPC_URLS, ...others } = complete
     expect(problemsOf({ ...others, FLARE_RPC_URL: FLARE_RPC_URLS })).toEqual([
       'FLARE_RPC_URLS is missing',
-      'FLARE_RPC_URL is unknown',
+      'FLARE_RPC_URL is unknown; did you mean FLARE_RPC_URLS?',
     ])
   })
 

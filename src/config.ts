@@ -4,6 +4,7 @@ import { RESOURCES } from '#src/billing/price-list.ts'
 import { isClassicAddress } from '#src/chain/xrpl-address.ts'
 import { CHAINS } from '#src/kernel/chains.ts'
 import { ROLES } from '#src/kernel/role.ts'
+import { closeName } from '#src/kernel/similar.ts'
 import { Address } from '#src/kernel/units.ts'
 import {
   baseUrl,
@@ -153,7 +154,7 @@ const Environment = z.object({
 
 /** The service's configuration, grouped by room. */
 export type Config = ReturnType<typeof shape> & {
-  /** Names of variables that begin like those of the service, and are none. */
+  /** Variables that begin like those of the service, and are none: one line each. */
   readonly unknownVariables: readonly string[]
 }
 
@@ -185,9 +186,15 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   problems.push(...halfSetUp(set))
   if (parsed.success) problems.push(...surplus(parsed.data))
   if (!parsed.success || problems.length > 0) {
-    throw new ConfigError([...problems, ...unknown.map((name) => `${name} is unknown`)])
+    throw new ConfigError([...problems, ...unknown.map(unknownText)])
   }
-  return { ...shape(parsed.data), unknownVariables: unknown }
+  return { ...shape(parsed.data), unknownVariables: unknown.map(unknownText) }
+}
+
+/** That a variable is unknown, with the known one that was probably meant. */
+function unknownText(name: string): string {
+  const meant = closeName(Object.keys(Environment.shape), name)
+  return `${name} is unknown${meant === undefined ? '' : `; did you mean ${meant}?`}`
 }
 
 /**

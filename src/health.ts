@@ -2,17 +2,23 @@ import type { Sql } from 'postgres'
 import type { BotService } from '#bot/core/service.ts'
 import { findCanary } from '#src/alerts/canary.ts'
 import type { ChainIdCheck } from '#src/chain/chain-id-check.ts'
+import type { Endpoints } from '#src/chain/endpoints.ts'
 import type { ContractAddresses } from '#src/chain/registry.ts'
 import type { MailServer } from '#src/channels/mailer.ts'
 import { writeToDatabase } from '#src/db/connection.ts'
 import { countPending } from '#src/db/migrate.ts'
 import { postgresError } from '#src/db/session.ts'
 import { countDueByChannel } from '#src/delivery/service.ts'
+import {
+  listSourceProblems,
+  type PublishedSource,
+  type SourceProblem,
+} from '#src/fsp/indexer/published-sources.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
-import type { HealthCheck } from '#src/kernel/health.ts'
+import type { HealthCheck, HealthFigures } from '#src/kernel/health.ts'
 import { progressOfTypes, readObservationProgress } from '#src/watches/observe/progress.ts'
 
 /** Longest wait for the answer to one check. */
@@ -39,6 +45,8 @@ export function healthChecks({
   migrations,
   contracts,
   chainIdChecks,
+  endpoints,
+  sources,
   hasCanary,
 }: Pick<JobApp, 'db' | 'clock'> & {
   /** Milliseconds by which this host's clock is ahead of the database's, negative if it is behind. */
@@ -51,9 +59,13 @@ export function healthChecks({
   readonly mailServer?: Pick<MailServer, 'problem'> | undefined
   readonly migrations: string
   /** The contracts that the jobs of this process find. */
-  readonly contracts: Pick<ContractAddresses, 'isMissing'>
+  readonly contracts: Pick<ContractAddresses, 'isMissing' | 'registry'>
   /** Checks of the chain id of all endpoints. */
   readonly chainIdChecks: readonly Pick<ChainIdCheck, 'problem'>[]
+  /** The endpoints of the chain, as each reader of this process knows them. */
+  readonly endpoints: readonly Pick<Endpoints, 'failures'>[]
+  /** The configured addresses of published data. */
+  readonly sources: readonly PublishedSource[]
   /** Whether synthetic alerts are raised. */
   readonly hasCanary: boolean
 }): readonly HealthCheck[] {
@@ -98,9 +110,12 @@ export function healthChecks({
         const others = chainIdChecks.flatMap((check) => check.problem() ?? [])
         if (others.length === chainIdChecks.length) return others.join(', ')
         const { head } = await progress()
-        if (head === undefined) return 'no block has been read yet'
-        const lateMs = msSince(head.at)
-        return lateMs > CHAIN_LATE_MS ? `no new block for ${seconds(lateMs)}` : undefined
+        const lateMs = head && msSince(head.at)
+        if (lateMs !== undefined && lateMs <= CHAIN_LATE_MS) return undefined
+        const failures = new Set(endpoints.flatMap((reader) => reader.failures()))
+        const why = failures.size === 0 ? '' : ` (${[...failures].join('; ')})`
+        if (lateMs === undefined) return `no block has been read yet${why}`
+        return `no new block for ${seconds(lateMs)}${why}`
       },
     },
     {
@@ -113,14 +128,24 @@ export function healthChecks({
       },
       readFigures: async () => ({
         behindSeconds: Object.fromEntries(
-          (await judging()).map(({ type, behindMs }) => [type, Math.round(behindMs / 1000)]),
+          (await judging()).map(({ type, blockAgeMs }) => [type, Math.round(blockAgeMs / 1000)]),
         ),
       }),
     },
     {
       name: 'contracts',
       findProblem: async () =>
-        contracts.isMissing() ? 'there are no contracts at FLARE_CONTRACT_REGISTRY' : undefined,
+        contracts.isMissing()
+          ? `there are no contracts at ${contracts.registry} (FLARE_CONTRACT_REGISTRY)`
+          : undefined,
+    },
+    {
+      name: 'publications',
+      findProblem: async () => {
+        const problems = await listSourceProblems({ db, clock }, sources)
+        if (problems.length === 0) return undefined
+        return problems.map((problem) => sourceText(problem, msSince)).join('; ')
+      },
     },
     {
       name: 'outbox',
@@ -151,7 +176,11 @@ export function healthChecks({
       findProblem: async () => mailServer?.problem(),
     },
   ]
-  return checks.map((check) => ({ ...check, findProblem: () => answerOf(check) }))
+  return checks.map((check) => {
+    const { readFigures: read } = check
+    const bounded = { ...check, findProblem: () => answerOf(check) }
+    return read === undefined ? bounded : { ...bounded, readFigures: () => figuresOf(read) }
+  })
 }
 
 /**
@@ -175,6 +204,14 @@ function wrongClock(of: {
   const behindMs = blockAt === undefined ? 0 : blockAt.getTime() - now.getTime()
   if (behindMs <= CLOCK_TOLERANCE_MS) return undefined
   return `clock of the database is ${seconds(behindMs)} behind the newest block`
+}
+
+function sourceText(
+  { source, isNew, failingSince, reason }: SourceProblem,
+  msSince: (at: Date) => number,
+): string {
+  const since = isNew ? 'was never read' : `cannot be read for ${seconds(msSince(failingSince))}`
+  return `${source.variable} ${since} (${source.host}: ${reason})`
 }
 
 /** Why the database cannot be written; undefined if it can. */
@@ -211,6 +248,16 @@ async function answerOf({ findProblem }: HealthCheck): Promise<string | undefine
   } catch {
     return 'does not answer'
   }
+}
+
+/** Figures of a check; none if they take too long. */
+async function figuresOf(read: () => Promise<HealthFigures>): Promise<HealthFigures> {
+  let figures: HealthFigures = {}
+  const reading = read().then((found) => {
+    figures = found
+  })
+  await endsWithin(reading, CHECK_MS)
+  return figures
 }
 
 function seconds(ms: number): string {

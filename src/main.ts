@@ -56,7 +56,7 @@ async function run(config: Config): Promise<void> {
     void leave(1)
   })
   if (config.unknownVariables.length > 0) {
-    log.warn({ names: config.unknownVariables }, 'variables of unknown names are ignored')
+    log.warn({ variables: config.unknownVariables }, 'variables of unknown names are ignored')
   }
   await using undo = new AsyncDisposableStack()
   try {

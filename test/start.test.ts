@@ -61,7 +61,7 @@ test('a misspelt variable is named, in the log of a start or beside the one that
   expect((await missing.ended)[0]).toBe(1)
   expect(missing.printed.err.trim().split('\n')).toEqual([
     'FLARE_RPC_URLS is missing',
-    'FLARE_RPC_HEADER is unknown',
+    'FLARE_RPC_HEADER is unknown; did you mean FLARE_RPC_HEADERS?',
   ])
 })
 

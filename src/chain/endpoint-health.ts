@@ -14,6 +14,8 @@ export interface EndpointHealth {
   restMs(): number
   /** Whether no failure was recorded since it last worked. */
   isWell(): boolean
+  /** Reason of its last failure; undefined while it is well. */
+  failure(): string | undefined
   recordAnswer(): void
   /** @param reason safe to log */
   recordFailure(reason: string): void
@@ -39,12 +41,14 @@ export function createEndpointHealth(
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
 ): EndpointHealth {
   let failing: Trouble | undefined
+  let lastReason: string | undefined
   let limiting: Trouble | undefined
   const now = () => clock.now().getTime()
 
   return {
     restMs: () => (failing === undefined ? 0 : Math.max(failing.lastAtMs + REST_MS - now(), 0)),
     isWell: () => failing === undefined,
+    failure: () => (failing === undefined ? undefined : lastReason),
     recordAnswer() {
       if (failing === undefined || now() - failing.lastAtMs < REST_MS) return
       log.info(name, 'rpc endpoint answers again')
@@ -52,6 +56,7 @@ export function createEndpointHealth(
     },
     recordFailure(reason) {
       const isNew = failing === undefined
+      lastReason = reason
       failing = record(failing, now(), (times) => {
         if (isNew) log.warn({ ...name, reason, restSeconds: REST_MS / 1000 }, 'rpc endpoint failed')
         else log.warn({ ...name, reason, times }, 'rpc endpoint still fails')

@@ -11,6 +11,7 @@ import {
   describeFailure,
   EndpointBusy,
   EndpointError,
+  EndpointsFailed,
   isEndpointFailure,
   isNotYet,
   isPruned,
@@ -18,13 +19,15 @@ import {
 import { Quantity } from './quantity.ts'
 import { createRequestBudget, type RequestBudget } from './request-budget.ts'
 import { createResultCheck } from './result-shapes.ts'
-import { connect, type RpcClient } from './rpc-request.ts'
+import { connect, hostOf, type RpcClient } from './rpc-request.ts'
 
 export type { RpcClient } from './rpc-request.ts'
 
 /** The JSON-RPC endpoints of one chain. The first endpoint that responds is used. */
 export interface Endpoints {
   readonly count: number
+  /** Why each endpoint that fails does so, for the operator: its host, which contains no key, and the reason. */
+  failures(): readonly string[]
   /** Records the newest block, which decides which requests are urgent. */
   recordNewest(number: number): void
   /**
@@ -205,8 +208,14 @@ export function createEndpoints({
     if (!check.isRight()) throw new EndpointError('another chain')
   }
 
-  /** Records why a read failed, unless the endpoint is not to blame. Returns the reason, which is safe to log. */
-  function recordFailure(endpoint: Endpoint, error: unknown): string {
+  /**
+   * Records why a read failed, unless the endpoint is not to blame. Returns the reason, which is safe to log, and whether
+   * the log says it.
+   */
+  function recordFailure(
+    endpoint: Endpoint,
+    error: unknown,
+  ): { readonly reason: string; readonly isLogged: boolean } {
     const { url, headers, health, chainId: check } = endpoint
     const reason = describeFailure(error, url, headers)
     const isBlameless =
@@ -218,7 +227,7 @@ export function createEndpoints({
       error instanceof CallFailure ||
       error instanceof EndpointBusy
     if (!isBlameless) health.recordFailure(reason)
-    return reason
+    return { reason, isLogged: !isBlameless }
   }
 
   async function askForMost<T>(
@@ -227,7 +236,7 @@ export function createEndpoints({
     signal: AbortSignal | undefined,
     limitMs?: number,
   ): Promise<{ readonly answer: T; readonly isSure: boolean }> {
-    const failures: string[] = []
+    const failures: { readonly reason: string; readonly isLogged: boolean }[] = []
     // An endpoint that is not read for a few answers may know more.
     let isSure = endpoints.every((endpoint) => isUsable(endpoint) || endpoint.chainId.isPutAway())
     let poor: { readonly answer: T } | undefined
@@ -241,18 +250,27 @@ export function createEndpoints({
       } catch (error) {
         signal?.throwIfAborted()
         if (!isEndpointFailure(error)) throw error
-        failures.push(`endpoint ${endpoint.name.endpoint}: ${recordFailure(endpoint, error)}`)
+        const { reason, isLogged } = recordFailure(endpoint, error)
+        failures.push({ reason: `endpoint ${endpoint.name.endpoint}: ${reason}`, isLogged })
         if (!endpoint.chainId.isPutAway()) isSure = false
       }
     }
     if (poor !== undefined) return { ...poor, isSure }
-    const cause = new EndpointError(failures.join('; ') || 'no endpoint of this chain')
+    const cause = new EndpointsFailed(
+      failures.map(({ reason }) => reason).join('; ') || 'no endpoint of this chain',
+      failures.length > 0 && failures.every(({ isLogged }) => isLogged),
+    )
     const details = { retryAfterSeconds: RETRY_AFTER_SECONDS }
     throw new AppError('upstream', 'dependency_unavailable', details, { cause })
   }
 
   return {
     count: endpoints.length,
+    failures: () =>
+      endpoints.flatMap(({ url, health }) => {
+        const reason = health.failure()
+        return reason === undefined ? [] : [`${hostOf(url)}: ${reason}`]
+      }),
     ask: async (read, signal, limitMs) => {
       const { answer } = await askForMost(read, () => true, signal, limitMs)
       return answer

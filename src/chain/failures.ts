@@ -1,5 +1,6 @@
 import { BaseError, HttpRequestError, RpcRequestError } from 'viem'
 import { ZodError } from 'zod'
+import { connectionCause } from './connection-cause.ts'
 
 /** An endpoint returned no usable result. The message is safe to log: it has no URL and no credentials. */
 export class EndpointError extends Error {
@@ -13,6 +14,17 @@ export class EndpointError extends Error {
 export class EndpointTimeout extends EndpointError {
   constructor() {
     super('timeout')
+  }
+}
+
+/** No endpoint returned a usable result. */
+export class EndpointsFailed extends EndpointError {
+  /** Whether the log of the endpoints says so already, once for all callers. */
+  readonly isLogged: boolean
+
+  constructor(reason: string, isLogged: boolean) {
+    super(reason)
+    this.isLogged = isLogged
   }
 }
 
@@ -244,7 +256,9 @@ export function describeFailure(
 function describeUnreadable(error: unknown): string {
   const http = httpErrorOf(error)
   if (http === undefined) return 'answer not readable'
-  return http.cause instanceof SyntaxError ? 'not JSON' : 'connection failed'
+  if (http.cause instanceof SyntaxError) return 'not JSON'
+  const cause = connectionCause(http)
+  return cause === undefined ? 'connection failed' : `connection failed: ${cause}`
 }
 
 function isConnectionFailure(error: unknown): boolean {

@@ -11,6 +11,7 @@ import {
   updateRate,
 } from './block-rate.ts'
 import { confirmedBlockNumber } from './blocks.ts'
+import { connectionCause } from './connection-cause.ts'
 import { Quantity } from './quantity.ts'
 
 /**
@@ -59,6 +60,8 @@ interface Socket {
   /** Name in the log: index and origin, which contain no credentials. */
   readonly name: { readonly endpoint: number; readonly origin: string }
   connection: WebSocket | undefined
+  /** Whether the connection was ever open. */
+  isOpen: boolean
   /** Number of further readings that may fail to reach a head before the connection is closed. */
   credit: number
   /** Number of messages since `countedFromMs`, a time of `performance.now()`. */
@@ -111,7 +114,8 @@ export function createHeads({
   const sockets = givenSockets.map(
     ({ endpoint, url, headers }): Socket => ({
       ...{ url, headers, name: { endpoint, origin: new URL(url).origin } },
-      ...{ connection: undefined, credit: CREDIT, messages: 0, countedFromMs: 0 },
+      ...{ connection: undefined, isOpen: false },
+      ...{ credit: CREDIT, messages: 0, countedFromMs: 0 },
       ...{ newest: 0, asked: 0, misses: 0, failures: 0, timer: undefined },
     }),
   )
@@ -129,14 +133,19 @@ export function createHeads({
       maxPayload: MESSAGE_BYTES_MAX,
       perMessageDeflate: false,
     })
-    Object.assign(socket, { connection, credit: CREDIT, messages: 0, newest: 0, asked: 0 })
+    const start = { isOpen: false, credit: CREDIT, messages: 0, newest: 0, asked: 0 }
+    Object.assign(socket, { connection, ...start })
+    let cause: string | undefined
     connection.on('open', () => {
+      socket.isOpen = true
       connection.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}')
     })
     connection.on('message', (data) => receive(socket, connection, String(data)))
     // Every error is followed by a close.
-    connection.on('error', () => undefined)
-    connection.on('close', () => drop(socket, connection, 'closed'))
+    connection.on('error', (error) => {
+      cause = socket.isOpen ? undefined : refusalOf(error)
+    })
+    connection.on('close', () => drop(socket, connection, cause ?? 'closed'))
     expectHead(socket, connection)
   }
 
@@ -189,8 +198,10 @@ export function createHeads({
     socket.connection = undefined
     connection.terminate()
     if (wake === undefined) return
-    if (socket.failures === 0)
-      log.warn({ ...socket.name, reason }, 'new heads of an endpoint ended')
+    const what = socket.isOpen
+      ? 'new heads of an endpoint ended'
+      : 'endpoint cannot be connected for new heads'
+    if (socket.failures === 0) log.warn({ ...socket.name, reason }, what)
     const pauseMs = Math.min(pausesMs.min * 2 ** Math.min(socket.failures, 16), pausesMs.max)
     socket.failures += 1
     // The pause is random, so that many processes do not reconnect at the same time.
@@ -255,6 +266,14 @@ export function createHeads({
       return nowMs - confirmedAtMs < trustedMs ? longestMs : nextTipReadMs(rate, nowMs, longestMs)
     },
   }
+}
+
+/** Why a WebSocket was not opened, without its address. */
+function refusalOf(error: Error): string {
+  const [, status] = /^Unexpected server response: (\d{3})$/.exec(error.message) ?? []
+  if (status !== undefined) return `http ${status}`
+  if (error.message === 'Opening handshake has timed out') return 'timeout'
+  return connectionCause(error) ?? 'connection failed'
 }
 
 function parse(text: string): unknown {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Logger } from '#src/kernel/logger.ts'
+import { connectionCause } from './connection-cause.ts'
+import { EndpointError } from './failures.ts'
 import { SECONDS_MAX } from './quantity.ts'
 
 /** A current validator, as the queried node sees it. */
@@ -12,14 +13,17 @@ export interface Validator {
 
 /** Client of the P-chain, on which validators stake. */
 export interface PChain {
+  /** Its address, which may contain a key. */
+  readonly url: string
   /**
-   * The given nodes that are current validators, by `NodeID-…`; undefined if the P-chain node does not
-   * answer.
+   * The given nodes that are current validators, by `NodeID-…`.
+   *
+   * @throws EndpointError with the reason if the P-chain node does not answer; the signal's reason when the caller aborts
    */
   validators(
     nodeIds: readonly string[],
     signal?: AbortSignal,
-  ): Promise<ReadonlyMap<string, Validator> | undefined>
+  ): Promise<ReadonlyMap<string, Validator>>
 }
 
 const TIMEOUT_MS = 10_000
@@ -64,16 +68,14 @@ function apiOf(url: string): URL {
 export function createPChain({
   url,
   headers = {},
-  log,
 }: {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly log: Logger
 }): PChain {
   const api = apiOf(url)
-  let isFailing = false
 
   return {
+    url,
     async validators(nodeIds, signal) {
       const limit = AbortSignal.timeout(TIMEOUT_MS)
       try {
@@ -90,10 +92,8 @@ export function createPChain({
           }),
           signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
         })
-        if (!response.ok) throw new Error(`status ${response.status}`)
+        if (!response.ok) throw new EndpointError(`status ${response.status}`)
         const { result } = Answer.parse(await response.json())
-        if (isFailing) log.info({}, 'P-chain answers again')
-        isFailing = false
         return new Map(
           result.validators.map(({ nodeID, connected, endTime }) => [
             nodeID,
@@ -105,11 +105,15 @@ export function createPChain({
         )
       } catch (error) {
         signal?.throwIfAborted()
-        const reason = error instanceof z.ZodError ? 'malformed response' : String(error)
-        if (!isFailing) log.warn({ reason }, 'P-chain does not answer')
-        isFailing = true
-        return undefined
+        throw asEndpointError(error)
       }
     },
   }
+}
+
+function asEndpointError(error: unknown): EndpointError {
+  if (error instanceof EndpointError) return error
+  if (error instanceof z.ZodError) return new EndpointError('malformed response')
+  if (error instanceof SyntaxError) return new EndpointError('not JSON')
+  return new EndpointError(connectionCause(error) ?? 'connection failed')
 }

@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import type { Logger } from '#src/kernel/logger.ts'
+import { connectionCause } from './connection-cause.ts'
 
 /**
  * Content of a URL. `same`: unchanged since the last reading, and not sent again. `absent`: not published.
- * `failed`: no response in time, or an unusable one.
+ * `failed`: no response in time, or an unusable one; the reason has no part of the URL.
  */
 export type PublishedContent<T> =
   | { readonly is: 'found'; readonly value: T }
   | { readonly is: 'same' }
   | { readonly is: 'absent' }
-  | { readonly is: 'failed' }
+  | { readonly is: 'failed'; readonly reason: string }
 
 /** Reads JSON that is published off-chain, such as the rewards of a reward epoch. */
 export interface PublicationReader {
@@ -27,7 +27,6 @@ export interface PublicationReader {
 
 /** Settings of reading publications. */
 export interface PublishedOptions {
-  readonly log: Logger
   /** Timeout of one response; 20 seconds by default. */
   readonly timeoutMs?: number
   /** Maximum size of a response; 32 MiB by default. */
@@ -39,18 +38,18 @@ const BYTES_MAX = 32 * 1024 * 1024
 /** Maximum number of URLs whose ETag is remembered. */
 const TAGS_MAX = 100
 
+/** An answer that is not a publication. The message is safe to show. */
+class UnusableAnswer extends Error {}
+
 /**
- * Creates a reader of publications at URLs the operator configured. Long because fetching and reading share
- * the ETags and the set of failing hosts.
+ * Creates a reader of publications at URLs the operator configured. Long because fetching and reading share the ETags.
  */
 export function createPublicationReader({
-  log,
   timeoutMs = TIMEOUT_MS,
   bytesMax = BYTES_MAX,
-}: PublishedOptions): PublicationReader {
+}: PublishedOptions = {}): PublicationReader {
   /** ETag of the last content, by URL. */
   const tags = new Map<string, string>()
-  const failing = new Set<string>()
 
   async function fetchJson(
     url: string,
@@ -77,31 +76,21 @@ export function createPublicationReader({
     // A publication that does not exist yet is not a failure.
     if (response.status === 404) return { is: 'absent' }
     if (response.headers.has('location'))
-      throw new Error('the URL redirects: configure its final address')
-    throw new Error(`status ${response.status}`)
+      throw new UnusableAnswer('the URL redirects: configure its final address')
+    throw new UnusableAnswer(`status ${response.status}`)
   }
 
   return {
     async read(url, schema, { isConditional = false, signal } = {}) {
       const limit = AbortSignal.timeout(timeoutMs)
-      const place = new URL(url)
-      const fields = { host: place.host, path: place.pathname }
       try {
         const either = signal === undefined ? limit : AbortSignal.any([signal, limit])
         const answer = await fetchJson(url, isConditional ? tags.get(url) : undefined, either)
-        const read =
-          answer.is === 'found'
-            ? ({ is: 'found', value: schema.parse(answer.value) } as const)
-            : answer
-        if (failing.delete(place.host)) log.info(fields, 'publication answers again')
-        return read
+        return answer.is === 'found' ? { is: 'found', value: schema.parse(answer.value) } : answer
       } catch (error) {
         signal?.throwIfAborted()
         tags.delete(url)
-        if (!failing.has(place.host))
-          log.warn({ ...fields, reason: reasonOf(error) }, 'publication cannot be read')
-        failing.add(place.host)
-        return { is: 'failed' }
+        return { is: 'failed', reason: reasonOf(error) }
       }
     },
   }
@@ -112,7 +101,7 @@ async function readText(response: Response, bytesMax: number): Promise<string> {
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    if (bytes > bytesMax) throw new Error('response too long')
+    if (bytes > bytesMax) throw new UnusableAnswer('response too long')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -121,5 +110,6 @@ async function readText(response: Response, bytesMax: number): Promise<string> {
 function reasonOf(error: unknown): string {
   if (error instanceof z.ZodError) return 'malformed response'
   if (error instanceof SyntaxError) return 'response is not JSON'
-  return error instanceof Error ? error.message : 'unknown'
+  if (error instanceof UnusableAnswer) return error.message
+  return connectionCause(error) ?? 'connection failed'
 }

@@ -40,6 +40,8 @@ export interface ContractAddresses {
    * @returns whether the next lookup reads the registry
    */
   suspectMove(): boolean
+  /** Address of the registry. */
+  readonly registry: Address
   /** Whether no endpoint has any contract in the registry, and none was ever known. */
   isMissing(): boolean
 }
@@ -176,6 +178,7 @@ export function createContractAddresses({
     expire: () => {
       readUntilMs = 0
     },
+    registry,
     isMissing: () => isMissing,
     suspectMove: () => {
       const nowMs = clock.now().getTime()

@@ -82,6 +82,7 @@ function unavailable(): AppError {
 export function limitReads(endpoints: Endpoints, turns: WorkLimiter): Endpoints {
   return {
     count: endpoints.count,
+    failures: endpoints.failures,
     recordNewest: endpoints.recordNewest,
     ask: (read, signal, limitMs) => turns.take(() => endpoints.ask(read, signal, limitMs), signal),
     askUntil: (read, isEnough, signal) =>

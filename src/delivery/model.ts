@@ -96,6 +96,7 @@ export const TestResult = z
         status: z.enum(['delivered', 'failed']),
         statusCode: z.int().nullable().meta({ description: 'operations:field.noAnswer' }),
         latencyMs: z.int(),
+        lastError: z.string().nullable(),
       })
       .meta({ id: 'AnsweredTest' }),
     z.object({ deliveryId: z.uuid(), status: z.literal('queued') }).meta({ id: 'QueuedTest' }),

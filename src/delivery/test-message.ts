@@ -183,13 +183,14 @@ async function sendNow(
   const at = deps.clock.now()
   const error = result instanceof DeliveryError ? result : undefined
   const statusCode = result.statusCode ?? null
+  const lastError = error?.reason ?? null
   const status = error === undefined ? 'delivered' : 'failed'
   await transact(deps.db, async (tx) => {
     await store.insertFinishedDelivery(tx, {
       ...test,
       status,
       statusCode,
-      error: error?.reason ?? null,
+      error: lastError,
       deliveredAt: error === undefined ? at : null,
     })
     const isWoken = error === undefined && (await store.makeRetriesDue(tx, [recipientId], at))
@@ -197,7 +198,7 @@ async function sendNow(
     const outcomes = destinationOutcomesOf(recipientId, at, result)
     await retainUnsentAndNotify(deps, tx, await recordOutcomes({ ...deps, db: tx }, outcomes))
   })
-  return { deliveryId: test.id, status, statusCode, latencyMs }
+  return { deliveryId: test.id, status, statusCode, latencyMs, lastError }
 }
 
 /** Waits for a send, and returns its receipt or its DeliveryError. */

@@ -12,7 +12,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import type { Hash } from '#src/kernel/units.ts'
 
-/** Published data about a reward epoch, as it was last seen. */
+/** Published data about a reward epoch, as it was last seen; also how the last readings of its addresses ended. */
 export const publications = pgTable(
   'publications',
   {

@@ -165,7 +165,10 @@ function createRefusals(server: FastifyInstance) {
     if (allow.includes(request.method === 'HEAD' ? 'GET' : request.method)) {
       return new AppError('not_found', 'not_found')
     }
-    reply.header('allow', allow.join(', '))
+    reply.header(
+      'allow',
+      allow.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', '),
+    )
     return new AppError('method_not_allowed', 'method_not_allowed')
   }
 }

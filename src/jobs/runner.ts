@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { EndpointsFailed } from '#src/chain/failures.ts'
 import type { Fence, Lease } from '#src/db/leases.ts'
 import { listen } from '#src/db/listen.ts'
 import { backoffMs } from '#src/kernel/backoff.ts'
@@ -90,6 +91,7 @@ async function loop(
   lease: Lease | undefined,
 ): Promise<void> {
   let failures = 0
+  let isReported = false
   let notified: JobWakeUps = { ...waker.take(), mayHaveMissed: true }
   let fullScanAt = performance.now()
   let startedAt = fullScanAt
@@ -103,14 +105,15 @@ async function loop(
       startedAt = performance.now()
       await runJob(app, job, [signal, notified, lease?.fence])
       count(true)
-      if (failures > 0) app.log.info({ job: job.name, failures }, 'job works again')
+      if (isReported) app.log.info({ job: job.name, failures }, 'job works again')
       failures = 0
+      isReported = false
       notified = NO_WAKE_UPS
     } catch (error) {
       if (signal.aborted) return
       failures += 1
       count(false)
-      report(app, job, error, failures)
+      if (report(app, job, error, { failures, isReported })) isReported = true
     }
     const everyMs = job.everyMs(app)
     const restMs = failures === 0 ? everyMs : backoffMs(failures, job.pauseMsMax)
@@ -138,18 +141,25 @@ async function runJob(
     )
 }
 
-/** Logs a failure: once for an unavailable dependency, every time for a bug. */
-function report(app: JobApp, job: Job, error: unknown, failures: number): void {
+/**
+ * Logs a failure: every time for a bug, once for an unavailable dependency, never for endpoints of the chain that the log
+ * names already. Returns whether it was logged.
+ */
+function report(
+  app: JobApp,
+  job: Job,
+  error: unknown,
+  { failures, isReported }: { readonly failures: number; readonly isReported: boolean },
+): boolean {
   const isUpstream = error instanceof AppError && error.kind === 'upstream'
   const cause = isUpstream ? error.cause : error
-  const fields = {
-    job: job.name,
-    failures,
-    error: loggableError(cause),
-  }
-  if (!isUpstream) app.log.error(fields, 'job failed')
-  else if (failures === 1)
+  if (isUpstream && cause instanceof EndpointsFailed && cause.isLogged) return false
+  if (isUpstream && isReported) return false
+  const fields = { job: job.name, failures, error: loggableError(cause) }
+  if (isUpstream)
     app.log.warn(fields, 'job failed: a dependency is unavailable; the next run tries again')
+  else app.log.error(fields, 'job failed')
+  return true
 }
 
 /** A waker that also collects the payloads of its wake-ups. */

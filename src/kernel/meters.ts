@@ -40,6 +40,8 @@ export interface Meters {
   countHttpRequest(operation: string, statusCode: number, seconds: number): void
   /** Counts a list that was read from the copy of the database, or from the database itself although there is a copy. */
   countListReading(source: 'replica' | 'primary'): void
+  /** Counts a reading of an address of published data. */
+  countSourceReading(variable: string, isSuccess: boolean): void
   /** Counts a wait for a connection of a pool of the database. */
   countPoolWait(pool: string, seconds: number): void
   /**
@@ -114,6 +116,7 @@ export function createMeters(): Meters {
       requestSeconds.observe({ operation }, seconds)
     },
     countListReading: (source) => listReadings.inc({ source }),
+    countSourceReading: meterOfSources(counter),
     countPoolWait: (pool, seconds) => waits.observe({ pool }, seconds),
     countJobRun,
     countSentAlert: (channel, seconds) => sentSeconds.observe({ channel }, Math.max(0, seconds)),
@@ -148,6 +151,20 @@ function metersOfTelegram(
       answeredAt = performance.now()
     },
     telegramAnswerAgeMs: () => answeredAt && performance.now() - answeredAt,
+  }
+}
+
+/** Counts readings of published data. Both results exist from the first on, so that the first failure is an increase. */
+function meterOfSources(counter: MakeCounter): Meters['countSourceReading'] {
+  const readings = counter(
+    'watchdog_source_readings_total',
+    'Readings of published data by this process, by the variable of the address and result.',
+    'variable',
+    'result',
+  )
+  return (variable, isSuccess) => {
+    readings.inc({ variable, result: 'success' }, isSuccess ? 1 : 0)
+    readings.inc({ variable, result: 'failure' }, isSuccess ? 0 : 1)
   }
 }
 

@@ -187,6 +187,7 @@ function check(
   const query = decode(operation.query, raw.query ?? {})
   const isBare = raw.body === undefined && operation.bodyOptional === true
   const wrong = operation.checkBody?.(app, raw.body)
+  requireBody(operation.body, raw.body, isBare)
   const body = isBare ? undefined : decode(operation.body, raw.body, wrong)
   if (otherScope !== undefined) {
     requireScope(caller, otherScope.when(body) ? otherScope.scope : operation.scope)
@@ -221,6 +222,13 @@ function decode(
   const parsed = parseInput(schema, value)
   refuse([...(parsed.success ? [] : parsed.errors), ...wrong])
   return parsed.success ? parsed.data : undefined
+}
+
+/** @throws AppError invalid `validation_failed` if an operation with a body is called without one */
+function requireBody(schema: z.ZodType | undefined, value: unknown, isBare: boolean): void {
+  if (isBare || schema === undefined || value !== undefined) return
+  if (schema.safeParse(undefined).success) return
+  refuse([{ pointer: '', code: 'required', detail: 'required_body' }])
 }
 
 /** @throws AppError invalid `validation_failed` if there is any error */

@@ -2,6 +2,7 @@ import { loadavg } from 'node:os'
 import { Pool } from 'undici'
 import { numberToHex } from 'viem'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
+import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
 import { createLogReader } from '#src/chain/logs.ts'
 import { createReceiptReader } from '#src/chain/receipts.ts'
@@ -137,6 +138,7 @@ function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): FspChai
       seen: () => new Map(),
       expire: () => undefined,
       suspectMove: () => false,
+      registry: CONTRACT_REGISTRY_ADDRESS,
       isMissing: () => false,
     },
     logs: createLogReader(),

@@ -111,7 +111,7 @@ function createWorld({ db }: Connection) {
   const clock = { now: () => block().at }
   const quarantine = createQuarantine({ log: silentLogger })
   const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }
-  const published = createPublicationReader({ log: silentLogger })
+  const published = createPublicationReader()
   const facts = createWatchTypeFacts({
     pricedTokens: {},
     ...source,

@@ -113,7 +113,7 @@ export function startReplay(
   const facts = createWatchTypeFacts({
     pricedTokens: {},
     ...{ ...source, recovery },
-    published: createPublicationReader({ log: silentLogger }),
+    published: createPublicationReader(),
     datasetUrl: undefined,
     rewardDataUrls: [],
   })

@@ -4,6 +4,7 @@ import { benchBlockToMessage } from './block-to-message.ts'
 import { benchCatchup } from './catchup.ts'
 import { benchDelivery } from './delivery.ts'
 import { benchEndpoint, isEndpointArgument } from './endpoint.ts'
+import { ENDPOINT_KINDS } from './endpoint-kinds.ts'
 import { benchFanout } from './fanout.ts'
 import { benchFsp } from './fsp.ts'
 import { benchMetering } from './metering.ts'
@@ -49,9 +50,10 @@ const names = args.filter((arg) => arg in BENCHES)
 const more = args.filter((arg) => !(arg in BENCHES))
 const unknown = more.filter((arg) => !names.includes('endpoint') || !isEndpointArgument(arg))
 if (unknown.length > 0) {
-  process.stderr.write(
-    `no such benchmark: ${unknown.join(', ')}. There are: ${Object.keys(BENCHES)}\n`,
-  )
+  const [what, known] = names.includes('endpoint')
+    ? ['kind of endpoint', Object.keys(ENDPOINT_KINDS)]
+    : ['benchmark', Object.keys(BENCHES)]
+  process.stderr.write(`no such ${what}: ${unknown.join(', ')}. There are: ${known.join(', ')}\n`)
   process.exitCode = 1
 } else {
   for (const [name, run] of Object.entries(BENCHES)) {

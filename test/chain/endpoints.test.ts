@@ -64,7 +64,7 @@ beforeEach(async () => {
 afterEach(() => Promise.all([primary.close(), secondary.close()]))
 
 const failures: readonly [string, (proxy: RpcProxy) => unknown, string][] = [
-  ['refuses connections', (proxy) => proxy.down(), 'connection failed'],
+  ['refuses connections', (proxy) => proxy.down(), 'connection failed: closed by the host'],
   ['never answers', (proxy) => proxy.hang(), 'timeout'],
   ['answers too late', (proxy) => proxy.delay(60_000), 'timeout'],
   ['answers 502', (proxy) => proxy.failNext(99, { status: 502 }), 'http 502'],
@@ -270,7 +270,7 @@ describe('while no endpoint responds, the chain', () => {
       kind: 'upstream',
       code: 'dependency_unavailable',
       details: { retryAfterSeconds: 10 },
-      cause: { message: 'endpoint 0: connection failed; endpoint 1: timeout' },
+      cause: { message: 'endpoint 0: connection failed: closed by the host; endpoint 1: timeout' },
     })
   })
 

@@ -193,14 +193,14 @@ describe('a validator', () => {
     ['an object', {}],
   ])('with an end of stake that is %s has no known end', async (_name, endTime) => {
     const node = await startNode({ nodeID: 'NodeID-A', connected: true, endTime })
-    const found = await createPChain({ url: node.url, log: silentLogger }).validators(['NodeID-A'])
+    const found = await createPChain({ url: node.url }).validators(['NodeID-A'])
     expect(found?.get('NodeID-A')).toEqual({ connected: true, endsAt: null })
     await node.close()
   })
 
   test('without a connection status does not count as offline', async () => {
     const node = await startNode({ nodeID: 'NodeID-A', endTime: '1790000000' })
-    const found = await createPChain({ url: node.url, log: silentLogger }).validators(['NodeID-A'])
+    const found = await createPChain({ url: node.url }).validators(['NodeID-A'])
     expect(found?.get('NodeID-A')?.connected).toBeNull()
     await node.close()
   })

@@ -53,8 +53,15 @@ afterEach(async () => {
 
 /** Heads that are followed, with the number of times they asked for a reading. */
 function follow(urls: readonly string[], options: Partial<Parameters<typeof createHeads>[0]> = {}) {
-  const state = { woken: 0, warnings: [] as unknown[] }
-  const log = { ...silentLogger, warn: (fields: unknown) => state.warnings.push(fields) }
+  const state = {
+    ...{ woken: 0, warnings: [] as unknown[] },
+    lines: [] as { endpoint?: number; reason?: string; message: string }[],
+  }
+  const warn = (fields: object, message: string) => {
+    state.warnings.push(fields)
+    state.lines.push({ ...fields, message })
+  }
+  const log = { ...silentLogger, warn }
   const heads = createHeads({
     sockets: urls.map((url, endpoint) => ({ endpoint, url, headers: { 'x-api-key': 'secret' } })),
     ...{ confirmations: 2, longestMs: 2000 },
@@ -228,6 +235,19 @@ describe('new heads', () => {
     await expect.poll(() => state.warnings).toHaveLength(3)
     stop()
     expect(state.woken).toBe(0)
+  })
+
+  test('that end are told apart from those that never began, whose cause is named', async () => {
+    const closing = await endpoint((socket) => socket.close())
+    const gone = await endpoint()
+    gone.close()
+    const { state } = follow([closing.url, gone.url], { pausesMs: { min: 60_000, max: 60_000 } })
+    await expect.poll(() => state.lines).toHaveLength(2)
+    const told = state.lines.map(({ endpoint: of, reason, message }) => [of, reason, message])
+    expect(told.toSorted()).toEqual([
+      [0, 'closed', 'new heads of an endpoint ended'],
+      [1, 'ECONNREFUSED', 'endpoint cannot be connected for new heads'],
+    ])
   })
 
   test('of one endpoint are received while another sends garbage', async () => {

@@ -30,6 +30,7 @@ describe('a test message to a webhook', () => {
       status: 'delivered',
       statusCode: 200,
       latencyMs: expect.any(Number),
+      lastError: null,
     })
     const [delivery] = outbox.receiver.deliveries
     expect(delivery?.json).toMatchObject({
@@ -65,11 +66,13 @@ describe('a test message to a webhook', () => {
     expect(await sendTest(outbox.deps, CALLER, target.id)).toMatchObject({
       status: 'failed',
       statusCode: 500,
+      lastError: 'status_500',
     })
     outbox.receiver.answerNext('reset')
     expect(await sendTest(outbox.deps, CALLER, target.id)).toMatchObject({
       status: 'failed',
       statusCode: null,
+      lastError: 'reset',
     })
     outbox.clock.advance(86_400)
     await outbox.deliver()

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
 import { healthChecks } from '#src/health.ts'
 import { createInternalServer } from '#src/http/internal.ts'
 import { countFigures } from '#src/jobs/count-figures.ts'
@@ -10,7 +11,7 @@ import { raiseCanaryAlert } from '#src/jobs/raise-canary.ts'
 import { sendHeartbeat } from '#src/jobs/send-heartbeat.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { findProblems } from '#src/kernel/health.ts'
+import { findProblems, readFigures } from '#src/kernel/health.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 import { setToDatabaseTime, testClock } from '../support/clock.ts'
@@ -107,13 +108,30 @@ test('a chain without new blocks or a watch type without data degrades the servi
     { name: 'chain', problem: 'no new block for 91 s' },
     { name: 'evaluation', problem: 'no current data: feed-move for 91 s' },
   ]
-  expect(await ready()).toMatchObject({ statusCode: 200, status: 'degraded', problems })
+  const figures = { behindSeconds: Object.fromEntries(TYPES.map((type) => [type, 91])) }
+  expect(await ready()).toMatchObject({ statusCode: 200, status: 'degraded', problems, figures })
   await beat()
   const body = 'chain: no new block for 91 s\nevaluation: no current data: feed-move for 91 s'
   expect(calls).toEqual([
     { path: '/check/start', body: '' },
     { path: '/check/fail', body },
   ])
+})
+
+test('a chain that cannot be read is named with the host and the cause', async () => {
+  await service.sql`truncate observation_cursors`
+  const other = await serviceOnly({ FLARE_RPC_URLS: 'http://nobody.invalid/geheim' })
+  try {
+    const asked = other.app.chain.confirmedBlock(1)
+    await expect(asked).rejects.toThrow('dependency_unavailable')
+    const { payload } = await other.internal.inject({ method: 'GET', url: '/readyz' })
+    expect(JSON.parse(payload).problems).toContainEqual({
+      name: 'chain',
+      problem: 'no block has been read yet (nobody.invalid: connection failed: ENOTFOUND)',
+    })
+  } finally {
+    await other.close()
+  }
 })
 
 test('a watch type that is judged now, but up to blocks far behind the newest one, degrades the service', async () => {
@@ -219,6 +237,31 @@ test('deliveries that wait too long degrade the service', async () => {
   await service.sql`truncate deliveries`
 })
 
+test('the problem of a wrong registry has its address, and a frozen database delays the answer by 5 seconds at most', async () => {
+  const frozen = new Proxy(service.app.db, {
+    get: (target, name, receiver) => {
+      if (name === 'select') return () => ({ from: () => new Promise(() => undefined) })
+      return Reflect.get(target, name, receiver)
+    },
+  })
+  const { app, clock, sql } = service
+  const checks = healthChecks({
+    ...{ db: frozen, clock, checkClock: app.checkClock, sql, bot: () => undefined },
+    contracts: { isMissing: () => true, registry: CONTRACT_REGISTRY_ADDRESS },
+    ...{ chainIdChecks: [{ problem: () => undefined }], endpoints: [], sources: [] },
+    ...{ hasCanary: false, migrations: MIGRATIONS },
+  })
+  const askedAt = performance.now()
+  const [problems, figures] = await Promise.all([findProblems(checks), readFigures(checks)])
+  expect(performance.now() - askedAt).toBeLessThan(7000)
+  expect(figures).toEqual({})
+  expect(problems).toContainEqual({
+    name: 'contracts',
+    isVital: false,
+    problem: `there are no contracts at ${CONTRACT_REGISTRY_ADDRESS} (FLARE_CONTRACT_REGISTRY)`,
+  })
+}, 20_000)
+
 test('the stored progress is read once for all checks', async () => {
   let asked = 0
   const db = new Proxy(service.app.db, {
@@ -235,8 +278,10 @@ test('the stored progress is read once for all checks', async () => {
     stillForMs: () => 0,
     sql,
     bot: () => undefined,
-    contracts: { isMissing: () => false },
+    contracts: { isMissing: () => false, registry: CONTRACT_REGISTRY_ADDRESS },
     chainIdChecks: [{ problem: () => undefined }],
+    endpoints: [],
+    sources: [],
     hasCanary: false,
   }
   await findProblems(healthChecks({ ...parts, migrations: MIGRATIONS }))

@@ -296,3 +296,14 @@ describe('PATCH /subscriptions', () => {
     expect((await list()).data).toMatchObject([{ autoRenew: false }])
   })
 })
+
+test('a call whose body is missing is told so', async () => {
+  await give(1000)
+  const bought = await buy({ quantity: 1, periods: 1 })
+  const path = `/subscriptions/${bought.body.id}/renewal`
+  const { status, body } = await alice.request('POST', path)
+  expect(status).toBe(400)
+  expect(body.errors).toEqual([
+    { pointer: '', code: 'required', detail: expect.stringMatching(/^This request has no body\./) },
+  ])
+})

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { EndpointsFailed } from '#src/chain/failures.ts'
 import type { Job } from '#src/jobs/define.ts'
 import { runOnceBeforeStart, startJobs } from '#src/jobs/runner.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
 import { serviceOnly } from '../support/harness.ts'
 
 let service: Awaited<ReturnType<typeof serviceOnly>>
@@ -129,6 +132,34 @@ test('a job that failed runs again soon, with the payloads of the failed run and
     await notify('two')
     await expect.poll(() => runs).toEqual([['all'], ['one'], ['all', 'one'], ['two']])
   })
+})
+
+test('endpoints that fail are logged once, by themselves, and not by each job that needs them', async () => {
+  const failing = async () => {
+    throw new AppError('upstream', 'dependency_unavailable', {}, { cause: thrown })
+  }
+  let thrown: Error = new EndpointsFailed('endpoint 0: connection failed: ENOTFOUND', true)
+  const lines: string[] = []
+  const write = (_fields: object, message: string) => void lines.push(message)
+  const app = { ...service.app, log: { ...silentLogger, warn: write, info: write } }
+  let runs = 0
+  const { job } = recording({ pauseMsMax: 1 })
+  const running = await startJobs(app, service.sql, [
+    {
+      ...job,
+      run: async () => {
+        runs += 1
+        if (runs === 3) thrown = new EndpointsFailed('no endpoint of this chain', false)
+        if (runs < 6) await failing()
+      },
+    },
+  ])
+  await expect.poll(() => lines, { timeout: 20_000 }).toHaveLength(2)
+  await running.stop()
+  expect(lines).toEqual([
+    'job failed: a dependency is unavailable; the next run tries again',
+    'job works again',
+  ])
 })
 
 test('a request for full scans causes one full scan in every job, also in a job that is running', async () => {

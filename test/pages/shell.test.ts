@@ -181,6 +181,16 @@ describe('an unknown address', () => {
     }
     const other = await site.get('/api/x402/auth/challenge', browser)
     expect([other.status, other.headers['allow']]).toEqual([405, 'POST'])
+    const read = await site.post('/api/x402/pricing', '{}', { 'content-type': 'application/json' })
+    expect([read.status, read.headers['allow']]).toEqual([405, 'GET, HEAD'])
+  })
+
+  test('leads to the page if only a slash at its end is too much', async () => {
+    for (const headers of [{}, { accept: 'text/html' }]) {
+      const { status, headers: answered } = await site.get('/docs/?lang=de', headers)
+      expect([status, answered['location']]).toEqual([308, '/docs?lang=de'])
+    }
+    expect((await site.get('/nowhere/')).status).toBe(404)
   })
 })
 

@@ -59,6 +59,11 @@ test('names the recipients that are on and get the severity of its alerts', asyn
   expect(body).toMatchObject({ notifies: [], warnings: ['nobody_is_notified'] })
   await alice.request('PATCH', path, { settings: { direction: 'any' }, recipientIds: null })
   expect(await notified()).toEqual([first])
+  // An empty list is as none, which the document says.
+  await alice.request('PATCH', path, { recipientIds: [] })
+  expect(await notified()).toEqual([first])
+  const { text } = await alice.request('GET', '/openapi.json')
+  expect(text).toContain('null or an empty list for the default recipients')
   for (const id of [first, second]) await alice.request('DELETE', `/recipients/${id}`)
   expect(await notified()).toEqual([])
 })

@@ -58,7 +58,7 @@ export async function startPast({ db, sql }: FreshDatabase, protocol: Partial<Si
   const facts = createWatchTypeFacts({
     pricedTokens: {},
     ...source,
-    published: createPublicationReader({ log: silentLogger }),
+    published: createPublicationReader(),
     datasetUrl: undefined,
     rewardDataUrls: [],
   })

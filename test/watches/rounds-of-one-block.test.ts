@@ -106,7 +106,7 @@ function startProcess(read: readonly ProtocolBlock[], onState: () => Promise<voi
   const facts = createWatchTypeFacts({
     pricedTokens: {},
     ...{ ...source, recovery: undefined },
-    published: createPublicationReader({ log: silentLogger }),
+    published: createPublicationReader(),
     datasetUrl: undefined,
     rewardDataUrls: [],
   })

@@ -106,8 +106,8 @@ export async function testOutcome(
     const result = await send()
     if (result.status === 'queued') return { kind: 'queued' }
     if (result.status === 'recent') return { kind: 'recent', nextAt: result.nextAt }
-    const { statusCode, latencyMs } = result
-    return { kind: result.status, statusCode, latencyMs }
+    const { statusCode, latencyMs, lastError: reason } = result
+    return { kind: result.status, statusCode, latencyMs, reason }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const nextAt = nextAllowedAt(ctx, error)

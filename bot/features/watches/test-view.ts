@@ -27,7 +27,12 @@ export type TestOutcome =
     }
   /** A test that was sent at once, and accepted. */
   | { readonly kind: 'delivered'; readonly statusCode: number | null; readonly latencyMs: number }
-  | { readonly kind: 'failed'; readonly statusCode: number | null; readonly latencyMs: number }
+  | {
+      readonly kind: 'failed'
+      readonly statusCode: number | null
+      readonly latencyMs: number
+      readonly reason: string | null
+    }
   /** The destination is off, its reader has not confirmed it, or its channel is unavailable. */
   | ({ readonly kind: 'off' } & StatusWithReason)
   | { readonly kind: 'tooMany'; readonly nextAt: Date }
@@ -117,7 +122,9 @@ export function outcomeLine(reader: Reader, place: string, outcome: TestOutcome)
     case 'failed': {
       const { statusCode, latencyMs } = outcome
       return statusCode === null
-        ? `✕ ${t.html('bot:test.noAnswer', { name, ms: latencyMs })}`
+        ? [`✕ ${t.html('bot:test.noAnswer', { name, ms: latencyMs })}`, reasonOf(t, outcome) ?? []]
+            .flat()
+            .join(' · ')
         : `✕ ${t.html('bot:test.failed', { name, status: statusCode, ms: latencyMs })}`
     }
     case 'off':

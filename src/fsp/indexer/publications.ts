@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
+import { EndpointError } from '#src/chain/failures.ts'
 import type { PChain } from '#src/chain/pchain.ts'
 import type { PublicationReader } from '#src/chain/publication-reader.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -8,6 +9,7 @@ import { type Fence, transactUnder } from '#src/db/leases.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import type { Meters } from '#src/kernel/meters.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import type { FspChain } from '../chain.ts'
 import { expectedFirstRound } from '../protocol/epochs.ts'
@@ -25,6 +27,13 @@ import {
   toPolledValidator,
   withEarlierContent,
 } from './publication-data.ts'
+import {
+  createSourceRecorder,
+  listSourceProblems,
+  type PublishedSource,
+  publishedSources,
+  type SourceReading,
+} from './published-sources.ts'
 import { type RewardOwner, rewardOwner } from './reward-owners.ts'
 import * as progress from './round-store.ts'
 import * as store from './store.ts'
@@ -43,6 +52,8 @@ export interface PublicationFetcher {
   fetch(block: BlockRef, signal: AbortSignal, fence?: Fence): Promise<void>
   /** Polls the P-chain for the validators of watched providers, if a poll is due. */
   pollValidators(signal: AbortSignal, fence?: Fence): Promise<void>
+  /** Whether eligibility is unknown because its configured host gives no usable answer. */
+  isEligibilityUnreadable(): Promise<boolean>
 }
 
 /** Dependencies and addresses of publications. */
@@ -51,6 +62,7 @@ export interface PublicationSource {
   readonly chain: FspChain
   readonly clock: Clock
   readonly log: Logger
+  readonly meters?: Pick<Meters, 'countSourceReading'> | undefined
   readonly published: PublicationReader
   /** URL of `passes.json` of a reward epoch, with `{epoch}`; if undefined, eligibility is unknown. */
   readonly datasetUrl: string | undefined
@@ -71,6 +83,10 @@ const REWARD_EPOCHS = 2
 const PASSES_EVERY_MS = 10 * MINUTE_MS
 const REWARDS_EVERY_MS = 5 * MINUTE_MS
 const POLL_EVERY_MS = 60_000
+/** Time between two questions to a P-chain that no watch needs, which show that it answers. */
+const PROBE_EVERY_MS = 10 * MINUTE_MS
+/** The node whose id is zero, which is no validator. */
+const NO_NODE = 'NodeID-111111111111111111116DBWJs'
 const RETRY_MS = 60_000
 const RETRY_MS_MAX = HOUR_MS
 const POLLS_KEPT_MS = DAY_MS
@@ -84,11 +100,19 @@ const CLAIMS_PER_TURN = 1000
 export function createPublicationFetcher(source: PublicationSource): PublicationFetcher {
   const { db, chain, clock, log, published, datasetUrl, rewardDataUrls, pChain } = source
   const passesSchedule = createSchedule(clock, PASSES_EVERY_MS)
-  const rewardSources = rewardDataUrls.map((url) => ({
-    url,
+  const sources = publishedSources(source)
+  const sourceOf = (variable: PublishedSource['variable'], position = 0) => {
+    const found = sources.find((one) => one.variable === variable && one.position === position)
+    if (found === undefined) throw new Error(`${variable} has no address ${position}`)
+    return found
+  }
+  const recordReading = createSourceRecorder(source)
+  const rewardSources = rewardDataUrls.map((url, position) => ({
+    ...{ url, source: sourceOf('REWARD_DATA_URLS', position) },
     schedule: createSchedule(clock, REWARDS_EVERY_MS),
   }))
   const pollSchedule = createSchedule(clock, POLL_EVERY_MS)
+  let probedAtMs = Number.NEGATIVE_INFINITY
   let isFetching = false
   /** Policies of the last fetch, which do not change. */
   let known: PolicySnapshot | undefined
@@ -102,16 +126,19 @@ export function createPublicationFetcher(source: PublicationSource): Publication
     if (datasetUrl === undefined || !passesSchedule.isDue()) return
     const known = await store.findPublication(db, PASSES_KIND, current - 1)
     const first = Math.max(0, known?.rewardEpochId ?? current - EPOCHS_BACK)
-    let isWorking = true
+    let reading: SourceReading = { is: 'absent' }
     for (let epoch = current - 1; epoch >= first; epoch--) {
       const url = datasetUrl.replaceAll('{epoch}', `${epoch}`)
       const isKept = epoch === known?.rewardEpochId
       const answer = await published.read(url, PublishedPasses, { isConditional: isKept, signal })
       if (answer.is === 'failed') {
-        isWorking = false
+        reading = answer
         break
       }
-      if (answer.is === 'same') break
+      if (answer.is === 'same') {
+        reading = { is: 'read' }
+        break
+      }
       if (answer.is === 'absent') continue
       const voters = await chain.protocol.weights(epoch, block, signal)
       const before = isKept ? StoredPasses.safeParse(known.data).data : undefined
@@ -121,15 +148,17 @@ export function createPublicationFetcher(source: PublicationSource): Publication
           { epoch, rows: answer.value.length },
           'published eligibility is not plausible; it is ignored',
         )
-        isWorking = false
+        reading = { is: 'failed', reason: `the data of reward epoch ${epoch} is not plausible` }
         continue
       }
       const data = z.encode(StoredPasses, withEarlierContent(rows, before, block.at))
       const publication = { kind: PASSES_KIND, rewardEpochId: epoch, data, seenAt: block.at }
       await transactUnder(fence, db, (tx) => store.savePublication(tx, publication))
+      if (reading.is === 'absent') reading = { is: 'read' }
       break
     }
-    passesSchedule.record(isWorking)
+    passesSchedule.record(reading.is !== 'failed')
+    await recordReading(sourceOf('PROVIDER_DATASET_URL'), reading, fence)
   }
 
   async function fetchRewards(
@@ -156,18 +185,24 @@ export function createPublicationFetcher(source: PublicationSource): Publication
       epochs.filter((epoch) => epoch >= 0 && (!isIn(rewards, epoch) || owners.has(epoch))),
     )
     await Promise.all(
-      due.map(async ({ url, schedule }) => {
-        let isWorking = true
+      due.map(async ({ url, source, schedule }) => {
+        let reading: SourceReading | undefined
         for (const epoch of [...missing]) {
           const answer = await published.read(rewardsUrlOf(url, epoch), RewardData, { signal })
-          isWorking = answer.is !== 'failed'
-          if (!isWorking) break
+          if (answer.is === 'failed') {
+            reading = answer
+            break
+          }
+          // Rewards of the other epoch are stored, so those of this one are still to come.
+          const isWaiting = answer.is === 'absent' && rewards.length === 0
+          if (reading?.is !== 'read') reading = isWaiting ? answer : { is: 'read' }
           // Rewards that another URL returned meanwhile are not written again.
           if (answer.is !== 'found' || answer.value.rewardEpochId !== epoch) continue
           if (!missing.delete(epoch)) continue
           await saveRewards(epoch, answer.value, owners.get(epoch), block, fence)
         }
-        schedule.record(isWorking)
+        schedule.record(reading?.is !== 'failed')
+        if (reading !== undefined) await recordReading(source, reading, fence)
       }),
     )
   }
@@ -256,17 +291,37 @@ export function createPublicationFetcher(source: PublicationSource): Publication
 
     async pollValidators(signal, fence) {
       if (pChain === undefined || !pollSchedule.isDue()) return
-      const nodeIds = await progress.listPolledNodes(db)
-      if (nodeIds.length === 0) return
-      const validators = await pChain.validators(nodeIds, signal)
-      pollSchedule.record(validators !== undefined)
-      if (validators === undefined) return
+      const watched = await progress.listPolledNodes(db)
+      if (watched.length === 0 && Math.abs(clock.now().getTime() - probedAtMs) < PROBE_EVERY_MS)
+        return
+      const nodeIds = watched.length === 0 ? [NO_NODE] : watched
+      const validators = await pChain.validators(nodeIds, signal).catch((error: unknown) => {
+        if (error instanceof EndpointError) return error
+        throw error
+      })
+      const isAnswer = !(validators instanceof EndpointError)
+      pollSchedule.record(isAnswer)
+      const reading = isAnswer
+        ? ({ is: 'read' } as const)
+        : ({ is: 'failed', reason: validators.message } as const)
+      await recordReading(sourceOf('P_CHAIN_RPC_URL'), reading, fence)
+      if (!isAnswer) return
+      if (watched.length === 0) {
+        probedAtMs = clock.now().getTime()
+        return
+      }
       const polledAt = clock.now()
-      const answers = nodeIds.map((nodeId) => [nodeId, toPolledValidator(validators.get(nodeId))])
+      const answers = watched.map((nodeId) => [nodeId, toPolledValidator(validators.get(nodeId))])
       await transactUnder(fence, db, async (tx) => {
         await progress.insertPoll(tx, { polledAt, validators: Object.fromEntries(answers) })
         await progress.deletePolls(tx, new Date(polledAt.getTime() - POLLS_KEPT_MS))
       })
+    },
+
+    async isEligibilityUnreadable() {
+      if (datasetUrl === undefined) return false
+      const problems = await listSourceProblems(source, [sourceOf('PROVIDER_DATASET_URL')])
+      return problems.some(({ isAnswering }) => !isAnswering)
     },
   }
 }

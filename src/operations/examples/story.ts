@@ -72,6 +72,12 @@ const TEST_ID = '5e8d1c4a-2f9b-4a7e-8c63-1d0f2e3b4a59'
 /** Result of a test: immediate for a webhook, queued for others. */
 export const TESTED = {
   request: {},
-  response: { deliveryId: TEST_ID, status: 'delivered', statusCode: 200, latencyMs: 84 },
+  response: {
+    deliveryId: TEST_ID,
+    status: 'delivered',
+    statusCode: 200,
+    latencyMs: 84,
+    lastError: null,
+  },
   queued: { deliveryId: TEST_ID, status: 'queued' },
 } as const

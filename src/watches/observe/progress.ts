@@ -32,6 +32,11 @@ export interface TypeProgress {
   readonly ageMs: number
   /** Time between the judged block and the newest confirmed block, by their own times. */
   readonly behindMs: number
+  /**
+   * Age of the block up to which they were judged, which also grows while no block is read; before the first, since the
+   * service has tried to.
+   */
+  readonly blockAgeMs: number
   /** Time for which the type has had no current data, beyond the interval at which it is judged. */
   readonly stillMs: number
 }
@@ -53,6 +58,8 @@ export function progressOfTypes(
     return {
       ...{ type: type.name, ageMs },
       behindMs: cursor?.blockAt == null ? ageMs : behindMs(cursor, headAt),
+      blockAgeMs:
+        cursor?.blockAt == null ? ageMs : Math.max(0, now.getTime() - cursor.blockAt.getTime()),
       stillMs: standstillMs(type, cursor, headAt, now) ?? ageMs,
     }
   })

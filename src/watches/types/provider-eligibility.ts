@@ -248,10 +248,17 @@ export const providerEligibility = defineWatchType<ProviderTarget, Settings, Obs
   everySeconds: 60,
   async observe({ facts }, requests, { upTo }, signal) {
     const voters = requests.map(({ target }) => target.provider)
-    const statuses = await facts.providers(voters, upTo, signal)
-    return requests.map(({ target }, index) => {
+    const [statuses, isUnreadable] = await Promise.all([
+      facts.providers(voters, upTo, signal),
+      facts.publications.isEligibilityUnreadable(),
+    ])
+    return requests.map(({ target, last }, index) => {
       const status = statuses[index]
-      return status && [observationOf(target, status, { position: upTo.number, at: upTo.at })]
+      if (status === undefined) return undefined
+      const seen = observationOf(target, status, { position: upTo.number, at: upTo.at })
+      const before = last as Observation | null
+      // Half of the data is missing. The other half is judged when it changes, so that no loss goes unnoticed.
+      return isUnreadable && before?.registered === seen.registered ? undefined : [seen]
     })
   },
   history: {

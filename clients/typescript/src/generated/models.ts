@@ -427,6 +427,8 @@ export interface AnsweredTest {
    * @format uuid
    */
   deliveryId: string;
+  /** Error of the last attempt; null without one. */
+  lastError: string | null;
   /** Time until the response, in milliseconds. */
   latencyMs: number;
   /** Result of the test; queued: it is sent soon. */
@@ -819,7 +821,7 @@ export interface CreditsBalanceWatchRequest {
    * @default "info"
    */
   minSeverity?: "info" | "warning" | "critical";
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds?: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings: {
@@ -1195,7 +1197,7 @@ export interface FeedMoveWatchRequest {
    * @default "info"
    */
   minSeverity?: "info" | "warning" | "critical";
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds?: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings: {
@@ -1825,7 +1827,7 @@ export interface ProviderEligibilityWatchRequest {
    * @default "info"
    */
   minSeverity?: "info" | "warning" | "critical";
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds?: number[] | null;
   /**
    * Settings of the watch. The shape depends on `type`.
@@ -1877,7 +1879,7 @@ export interface ProviderFspWatchRequest {
    * @default "info"
    */
   minSeverity?: "info" | "warning" | "critical";
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds?: number[] | null;
   /**
    * Settings of the watch. The shape depends on `type`.
@@ -2408,7 +2410,7 @@ export interface RewardSigningWatchRequest {
    * @default "info"
    */
   minSeverity?: "info" | "warning" | "critical";
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds?: number[] | null;
   /**
    * Settings of the watch. The shape depends on `type`.
@@ -3515,7 +3517,7 @@ export interface WalletBalanceWatchRequest {
    * @default "info"
    */
   minSeverity?: "info" | "warning" | "critical";
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds?: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings: {
@@ -3586,7 +3588,7 @@ export interface Watch {
   mutedUntil: null;
   /** Ids of the recipients that get an alert of this watch now, the wallet’s own channels included. A mute, quiet hours or a digest only delay it. */
   notifies: number[];
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings: any;
@@ -3642,7 +3644,7 @@ export interface WatchChanges {
   minSeverity?: "info" | "warning" | "critical";
   /** Chats and e-mail get no messages until this time; null if not muted. */
   mutedUntil?: null;
-  /** Ids of the recipients; null for the default recipients. */
+  /** Ids of the recipients; null or an empty list for the default recipients, not for nobody. */
   recipientIds?: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings?: Partial<Record<string, any>>;
