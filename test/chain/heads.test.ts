@@ -237,14 +237,14 @@ describe('new heads', () => {
     expect(state.woken).toBe(0)
   })
 
-  test('that end are told apart from those that never began, whose cause is named', async () => {
+  test('that end are lines apart from those that never began, whose cause is named', async () => {
     const closing = await endpoint((socket) => socket.close())
     const gone = await endpoint()
     gone.close()
     const { state } = follow([closing.url, gone.url], { pausesMs: { min: 60_000, max: 60_000 } })
     await expect.poll(() => state.lines).toHaveLength(2)
-    const told = state.lines.map(({ endpoint: of, reason, message }) => [of, reason, message])
-    expect(told.toSorted()).toEqual([
+    const lines = state.lines.map(({ endpoint: of, reason, message }) => [of, reason, message])
+    expect(lines.toSorted()).toEqual([
       [0, 'closed', 'new heads of an endpoint ended'],
       [1, 'ECONNREFUSED', 'endpoint cannot be connected for new heads'],
     ])
