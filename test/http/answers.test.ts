@@ -84,13 +84,13 @@ describe('a request target', () => {
 
 describe('a method that no route has', () => {
   test.each([
-    ['QUERY', '/api/x402/pricing', 'GET'],
-    ['QUERY', '/api/x402/watches/7', 'GET, PATCH, DELETE'],
-    ['PUT', '/api/x402/watches', 'GET, POST'],
-    ['QUERY', '/docs', 'GET'],
-    ['PUT', '/docs/watches/wallet-balance', 'GET'],
-    ['DELETE', '/', 'GET'],
-    ['QUERY', '/data/ftso-analytics/x', 'DELETE, GET, PATCH, POST, PUT, OPTIONS'],
+    ['QUERY', '/api/x402/pricing', 'GET, HEAD'],
+    ['QUERY', '/api/x402/watches/7', 'GET, HEAD, PATCH, DELETE'],
+    ['PUT', '/api/x402/watches', 'GET, HEAD, POST'],
+    ['QUERY', '/docs', 'GET, HEAD'],
+    ['PUT', '/docs/watches/wallet-balance', 'GET, HEAD'],
+    ['DELETE', '/', 'GET, HEAD'],
+    ['QUERY', '/data/ftso-analytics/x', 'DELETE, GET, HEAD, PATCH, POST, PUT, OPTIONS'],
   ])('is not allowed, with any body: %s %s', async (method, path, allow) => {
     for (const headers of [{}, { 'content-type': 'text/strange' }]) {
       const {
@@ -116,8 +116,8 @@ describe('a method that no route has', () => {
     ['QUERY', '/api/x402/watches/backtest', 'POST'],
     ['PATCH', '/api/x402/recipients/telegram-link', 'POST'],
     ['DELETE', '/api/x402/recipients/telegram-link', 'POST'],
-    ['DELETE', '/api/x402/alerts/export', 'GET'],
-    ['POST', '/api/x402/subscriptions/quote', 'GET'],
+    ['DELETE', '/api/x402/alerts/export', 'GET, HEAD'],
+    ['POST', '/api/x402/subscriptions/quote', 'GET, HEAD'],
   ])('is not allowed by the routes of other paths: %s %s', async (method, url, allow) => {
     const answer = await service.server.inject({ method: method as 'PUT', url })
     expect([answer.statusCode, answer.headers.allow]).toEqual([405, allow])

@@ -120,7 +120,7 @@ describe('every operation', () => {
     })
     const answer = await request(service, 'PUT', '/watches')
     expect(answer).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
-    expect(answer.headers.allow).toBe('GET, POST')
+    expect(answer.headers.allow).toBe('GET, HEAD, POST')
   })
 
   test('a body that is not JSON, too large or of another type is a named problem', async () => {
