@@ -203,6 +203,8 @@ function createSkip({
   const inTurn = createTaskQueue()
   return (choose) =>
     inTurn(async () => {
+      // The lease of what is being sent would end, and it would be sent again.
+      await waitWhile(() => isSending(sql, clock.now()))
       const now = clock.now()
       const seconds = choose(now)
       const to = Math.ceil(now.getTime() / 1000) + seconds
@@ -234,6 +236,14 @@ async function isWell({ internal, sql }: Service): Promise<boolean> {
   if (judged.length === 0) return false
   const { payload } = await internal.inject('/readyz')
   return JSON.parse(payload).status === 'ok'
+}
+
+/** Whether a delivery is in hand. */
+async function isSending(sql: Service['sql'], now: Date): Promise<boolean> {
+  const rows = await sql`
+    select from deliveries
+    where status in ('pending', 'retrying') and leased_until > ${now} limit 1`
+  return rows.length > 0
 }
 
 /** Whether the newest block and every wallet were read at a time or later, and no look has found them missing since. */
