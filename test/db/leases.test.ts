@@ -1,17 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { sql as query } from 'drizzle-orm'
-import {
-  afterAll,
-  afterEach,
-  assert,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  test,
-  vi,
-} from 'vitest'
+import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Connection, connect } from '#src/db/connection.ts'
 import { createLeases, type Fence, FenceError, type Leases } from '#src/db/leases.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
@@ -124,18 +114,16 @@ test('a lease outlives the connection on which it was taken', async () => {
   expect(lease?.signal.aborted).toBe(false)
 })
 
-test('a process that cannot renew gives up its work before another one takes it', async () => {
-  const connection = connect(database.url)
-  const leases = createLeases(connection.sql, { isRenewing: false })
-  const lease = await leases.tryTake('not renewed')
+test('a process that cannot renew gives up its work by itself', async () => {
+  const [one, other] = [newProcess(), newProcess()]
+  const lease = await one.tryTake('not renewed')
   assert(lease !== undefined)
-  const later = performance.now() + 3501
-  vi.spyOn(performance, 'now').mockReturnValue(later)
-  const running = createLeases(connect(database.url).sql)
-  await running.tryTake('not renewed')
-  vi.restoreAllMocks()
-  await connection.close()
-  expect(lease.signal.aborted).toBe(true)
+  await database.sql`alter table members rename to hidden`
+  await whenAborted(lease.signal)
+  await database.sql`alter table hidden rename to members`
+  const { signal } = new AbortController()
+  expect(await other.whileHolding('not renewed', signal, async () => 'goes on')).toBe('goes on')
+  await expect(lease.fence.transact(database.db, async () => undefined)).rejects.toThrow()
 })
 
 test('work is aborted when its lease was taken over, and starts again when it is held again', async () => {
