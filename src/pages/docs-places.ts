@@ -141,7 +141,7 @@ function webhooks(app: App, t: Translate): SearchedPlace[] {
       'body',
       t('pages:docs.webhooks.body'),
       t('pages:docs.webhooks.body.text'),
-      fieldTexts(readApiReference(app, t.locale).webhook),
+      fieldTexts(readApiReference(app, t).webhook),
     ),
     { ...section('verify', verify, raw, steps), words: t('pages:docs.words.verify') },
     ...VERIFIERS.map(({ name }) => section(name.toLowerCase(), name, verify)),
@@ -151,7 +151,7 @@ function webhooks(app: App, t: Translate): SearchedPlace[] {
 }
 
 function api(app: App, t: Translate): SearchedPlace[] {
-  const { tags, operations } = readApiReference(app, t.locale)
+  const { tags, operations } = readApiReference(app, t)
   return [
     page(
       '/docs/api',

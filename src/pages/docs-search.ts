@@ -4,6 +4,7 @@ import type { Translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { docsPlaces, type Place, type SearchedPlace } from './docs-places.ts'
+import { onceEach } from './once-each.ts'
 import { indexedWords, isHan, queriedWord, queryWords, writtenWords } from './search-words.ts'
 
 /** Maximum length of a query; the rest of a longer query is ignored. */
@@ -38,8 +39,7 @@ const KINDS = { guide: 4, page: 2, operation: 1.5, watch: 1, code: 0.5 } as cons
 /** Length from which the beginning of a word finds it. */
 const BEGINNING_MIN = 3
 
-/** Cache by service and locale; the content does not change. */
-const made = new WeakMap<App['operations'], Map<string, Promise<Index>>>()
+const indexOf = onceEach((app: App, t) => createIndex(docsPlaces(app, t), t.locale))
 
 /**
  * The places that have every word of a query, or words that begin with it. If there are none, the places that have some of the words;
@@ -95,14 +95,6 @@ function corrected(index: Index, words: readonly string[], locale: Locale) {
 function mistakesIn(word: string): number {
   if (isHan(word) || word.length < 4) return 0
   return word.length < 5 ? 1 : 2
-}
-
-function indexOf(app: App, t: Translate): Promise<Index> {
-  const ofService = made.get(app.operations) ?? new Map<string, Promise<Index>>()
-  made.set(app.operations, ofService)
-  const index = ofService.get(t.locale) ?? createIndex(docsPlaces(app, t), t.locale)
-  ofService.set(t.locale, index)
-  return index
 }
 
 /** Indexes the places a few at a time, so that other requests go on meanwhile. */

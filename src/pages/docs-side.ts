@@ -59,7 +59,7 @@ function below(app: App, t: Translate, part: DocsPart, path: string): readonly S
 }
 
 function tags(app: App, t: Translate, path: string): readonly SideLink[] {
-  const reference = readApiReference(app, t.locale)
+  const reference = readApiReference(app, t)
   return reference.tags.map(({ name, description }) => {
     const place = `/docs/api/${name}`
     const isCurrent = place === path

@@ -16,6 +16,7 @@ import type { Parameter, SignalDefinition } from '#src/watches/signal.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import { callExamples } from './docs-calls.ts'
 import { parseHelpText } from './help-text.ts'
+import { onceEach } from './once-each.ts'
 
 /** Every offered watch type, for the list. */
 export function watchTypes(app: App, t: Translate) {
@@ -130,8 +131,8 @@ function eventDoc(app: App, t: Translate, event: string) {
   }
 }
 
-/** All events, with links to their documentation. */
-export function eventList(app: App, t: Translate) {
+/** All events, with links to their documentation. Every title is that of a whole example. */
+export const eventList = onceEach((app: App, t) => {
   const typeOf = (event: string, types: readonly WatchTypeDefinition[]) =>
     types.find(({ signals }) => signals.some((signal) => emits(signal, event)))
   const offered = offeredTypes(app)
@@ -153,7 +154,7 @@ export function eventList(app: App, t: Translate) {
         type && signal ? t(checkedKey(`signals:${type.name}.${signal.id}.description`)) : undefined,
     }
   })
-}
+})
 
 function emits({ events }: SignalDefinition, event: string): boolean {
   return events.alerts.includes(event) || events.recovery === event

@@ -15,6 +15,7 @@ import { QUERY_LENGTH_MAX, searchDocs } from './docs-search.ts'
 import { asHeading, type DocsPart, sideList } from './docs-side.ts'
 import { eventList, findOfferedType, signalDoc, typeDoc, watchTypes } from './docs-watches.ts'
 import { GUIDE_PATH, guideSections } from './guide.ts'
+import { createKeptPages, type KeptPages } from './kept-pages.ts'
 import { choicesOf, localeOf, type Page, queryParametersOf, sendPage } from './layout.ts'
 import { linkPreview } from './link-preview.ts'
 import { VERIFIERS, VERIFY_STEPS, WEBHOOKS_PATH } from './verifiers.ts'
@@ -25,7 +26,7 @@ const EXAMPLE_ORIGIN = 'https://watchdog.example.org'
 /** The client in TypeScript, as npm packs it. */
 const CLIENT_PATH = '/docs/flare-watchdog-client.tgz'
 
-/** Content of a page of the docs. */
+/** Content of a page of the docs. Without `parameters` it is kept for all readers. */
 interface DocsPage {
   /** Section of the docs; undefined for the search page. */
   readonly part: DocsPart | undefined
@@ -41,7 +42,8 @@ interface DocsPage {
  * signal, events. Split so that no page is heavy. Long because each part of the docs has its routes here.
  */
 export function docsPage(server: FastifyInstance, app: App): void {
-  const reference = ({ locale }: Translate) => readApiReference(app, locale)
+  const reference = (t: Translate) => readApiReference(app, t)
+  const service = { app, pages: createKeptPages(app) }
   const quickstart = readExample(app, 'quickstart.mjs')
   const verifiers = VERIFIERS.map(({ name, file }) => ({
     name,
@@ -66,7 +68,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
     return reply.send(client)
   })
   server.get('/docs', (request, reply) =>
-    sendDocs(app, request, reply, {
+    sendDocs(service, request, reply, {
       part: '',
       view: 'docs',
       data: (t) => ({
@@ -87,7 +89,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
     }),
   )
   server.get(GUIDE_PATH, (request, reply) =>
-    sendDocs(app, request, reply, {
+    sendDocs(service, request, reply, {
       part: '/guide',
       description: (t) => t('pages:home.lead'),
       view: 'docs-guide',
@@ -99,7 +101,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
     }),
   )
   server.get('/docs/api', (request, reply) =>
-    sendDocs(app, request, reply, {
+    sendDocs(service, request, reply, {
       part: '/api',
       view: 'docs-api',
       data: (t) => ({
@@ -115,7 +117,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
     }),
   )
   server.get<{ Params: { tag: string } }>('/docs/api/:tag', (request, reply) =>
-    sendDocs(app, request, reply, {
+    sendDocs(service, request, reply, {
       part: '/api',
       view: 'docs-tag',
       data: (t) => {
@@ -136,7 +138,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
     }),
   )
   server.get(WEBHOOKS_PATH, (request, reply) =>
-    sendDocs(app, request, reply, {
+    sendDocs(service, request, reply, {
       part: '/webhooks',
       description: (t) => t('pages:docs.webhooks.lead'),
       view: 'docs-webhooks',
@@ -153,7 +155,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
   server.get('/docs/search', async (request, reply) => {
     const query = (queryParametersOf(request)['q'] ?? '').trim().slice(0, QUERY_LENGTH_MAX)
     const found = await searchDocs(app, translator(localeOf(request)), query)
-    return sendDocs(app, request, reply, {
+    return sendDocs(service, request, reply, {
       part: undefined,
       view: 'docs-search',
       parameters: ['q'],
@@ -171,7 +173,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
     })
   })
   server.get('/docs/events', (request, reply) =>
-    sendDocs(app, request, reply, {
+    sendDocs(service, request, reply, {
       part: '/events',
       description: (t) => t('pages:docs.events.lead'),
       view: 'docs-events',
@@ -179,7 +181,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
     }),
   )
   server.get('/docs/watches', (request, reply) =>
-    sendDocs(app, request, reply, {
+    sendDocs(service, request, reply, {
       part: '/watches',
       description: (t) => t('pages:docs.watches.lead'),
       view: 'docs-watches',
@@ -189,7 +191,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
   server.get<{ Params: { type: string } }>('/docs/watches/:type', (request, reply) => {
     const type = findOfferedType(app, request.params.type)
     if (type === undefined) throw notFound()
-    return sendDocs(app, request, reply, {
+    return sendDocs(service, request, reply, {
       part: '/watches',
       view: 'docs-type',
       description: (t) => t(checkedKey(`signals:type.${type.name}.description`)),
@@ -202,7 +204,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
       const type = findOfferedType(app, request.params.type)
       const signal = type?.signals.find(({ id }) => id === request.params.signal)
       if (type === undefined || signal === undefined) throw notFound()
-      return sendDocs(app, request, reply, {
+      return sendDocs(service, request, reply, {
         part: '/watches',
         view: 'docs-signal',
         description: (t) => t(checkedKey(`signals:${type.name}.${signal.id}.description`)),
@@ -212,12 +214,12 @@ export function docsPage(server: FastifyInstance, app: App): void {
   )
 }
 
-function sendDocs(
-  app: App,
+async function sendDocs(
+  { app, pages }: { readonly app: App; readonly pages: KeptPages },
   request: FastifyRequest,
   reply: FastifyReply,
   { part, view, parameters, description, data }: DocsPage,
-): FastifyReply {
+): Promise<FastifyReply> {
   const path = request.url.split('?')[0] ?? ''
   const page: Page = {
     view: 'docs-frame',
@@ -234,7 +236,9 @@ function sendDocs(
       script: '/scripts/docs.js',
     }),
   }
-  return sendPage(app, request, reply, page)
+  return parameters === undefined
+    ? pages.send(request, reply, () => page)
+    : sendPage(app, request, reply, page)
 }
 
 /**

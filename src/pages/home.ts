@@ -5,9 +5,7 @@ import { alertView } from '#src/channels/telegram-alert.ts'
 import { formatNumber, formatPercent, formatTime } from '#src/i18n/format.ts'
 import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
-import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
-import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { lookUp } from '#src/operations/look-ups.ts'
@@ -16,45 +14,24 @@ import type { LookUpAnswer } from '#src/watches/look-up.ts'
 import { BALANCE_EXAMPLE } from '#src/watches/types/balance-example.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { botUrl } from './bot-url.ts'
-import {
-  choicesOf,
-  localeOf,
-  type Page,
-  queryParametersOf,
-  type RenderedPage,
-  renderingKey,
-  renderPage,
-  sendPage,
-  sendRendered,
-  zoneOf,
-} from './layout.ts'
+import { createKeptPages } from './kept-pages.ts'
+import { choicesOf, localeOf, type Page, queryParametersOf, sendPage, zoneOf } from './layout.ts'
 import { linkPreview } from './link-preview.ts'
 import { answerView, exampleCard } from './look-up-view.ts'
 import { priceCards } from './price-cards.ts'
 
 /** Maximum length of the box's text; a longer text is cut. */
 const INPUT_MAX = 200
-/** Time for which the page without an answer is kept, and the number of its languages and time zones. */
-const KEPT_MS = MINUTE_MS
-const KEPT_MAX = 100
 
 /**
  * `/`: a search box for an address or a provider, which needs no sign-in, an example of an alert, prices,
  * and links to start. `?q=`: the text of the box.
  */
 export function homePage(server: FastifyInstance, app: App): void {
-  const kept = createSharedCache<string, RenderedPage>(app.clock, {
-    max: KEPT_MAX,
-    freshMs: () => KEPT_MS,
-  })
+  const pages = createKeptPages(app)
   server.get('/', async (request, reply) => {
     const input = typedIn(request)
-    if (input === '') {
-      const page = await kept.get(renderingKey(request), async () =>
-        renderPage(app, request, await homeOf(app, request)),
-      )
-      return sendRendered(request, reply, page)
-    }
+    if (input === '') return pages.send(request, reply, () => homeOf(app, request))
     const { output } = await invoke(app, lookUp, undefined, {
       query: { text: input },
       locale: localeOf(request),

@@ -5,6 +5,7 @@ import { ERROR_CODES, isErrorCode, statusOfErrorCode } from '#src/kernel/problem
 import type { App } from '#src/operations/define.ts'
 import { problemBody } from '#src/operations/problem.ts'
 import { readApiReference } from './api-reference.ts'
+import { createKeptPages } from './kept-pages.ts'
 import { queryParametersOf, sendPage } from './layout.ts'
 import { linkPreview } from './link-preview.ts'
 
@@ -34,14 +35,15 @@ const EXAMPLE_REFERENCE = '6f1c2a9e-3b1d-4f0a-9c55-2f8f5d1f7f10'
 
 /** `/problems` and `/problems/<code>`: the URLs in an error's `type`. */
 export function problemPages(server: FastifyInstance, app: App): void {
+  const pages = createKeptPages(app)
   server.get('/problems', (request, reply) =>
-    sendPage(app, request, reply, {
+    pages.send(request, reply, () => ({
       view: 'problems',
       data: (t) => ({
         ...problemIndex(t),
         share: linkPreview(app, t, { path: '/problems', description: t('pages:problems.lead') }),
       }),
-    }),
+    })),
   )
   server.get<{ Params: { code: string } }>('/problems/:code', (request, reply) => {
     const { code } = request.params
@@ -83,7 +85,7 @@ function problem(app: App, t: Translate, code: ErrorCode, reference: string | un
     requestId: EXAMPLE_REFERENCE,
   })
   const status = String(example.status)
-  const { operations } = readApiReference(app, t.locale)
+  const { operations } = readApiReference(app, t)
   return {
     operations: operations.filter(({ refusals }) => refusals.includes(status)),
     title: example.title,

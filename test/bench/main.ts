@@ -9,6 +9,7 @@ import { benchFanout } from './fanout.ts'
 import { benchFsp } from './fsp.ts'
 import { benchMetering } from './metering.ts'
 import { benchObserve } from './observe.ts'
+import { benchPages } from './pages.ts'
 import { benchPress } from './press.ts'
 import { type Measurement, report } from './report.ts'
 import { benchRest } from './rest.ts'
@@ -23,6 +24,7 @@ import { benchStart } from './start.ts'
  */
 const BENCHES = {
   rest: benchRest,
+  pages: benchPages,
   auth: benchAuth,
   metering: benchMetering,
   press: benchPress,

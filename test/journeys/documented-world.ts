@@ -155,7 +155,7 @@ function signed(own: Readonly<Record<string, string>>) {
 /** Sends the example of every operation, in an order in which each has what it needs. */
 async function sendEveryExample(documented: DocumentedWorld): Promise<void> {
   const { world, bob, statusOf } = documented
-  const reference = readApiReference(world.app, 'en').operations
+  const reference = readApiReference(world.app, translator('en')).operations
   const sent = new Set<string>()
   const send = async (id: string, change?: (text: string) => string) => {
     sent.add(id)
