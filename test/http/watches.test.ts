@@ -294,6 +294,19 @@ describe('PATCH /watches/{id}', () => {
   })
 })
 
+describe('GET /watches', () => {
+  test('leaves out a stored watch that cannot be read, which can be deleted', async () => {
+    const { body } = await create()
+    await world.database.sql`update watches set signals = '{"damaged": true}' where id = ${body.id}`
+    expect(await alice.request('GET', '/watches')).toMatchObject({
+      status: 200,
+      body: { data: [], nextCursor: null },
+    })
+    expect(world.app.quarantine.read()).toContainEqual({ kind: 'watch', rows: 1 })
+    expect((await alice.request('DELETE', `/watches/${body.id}`)).status).toBe(204)
+  })
+})
+
 describe('GET /watches/{id}', () => {
   test('responds with 304 while nothing has changed', async () => {
     const { body } = await create()

@@ -15,6 +15,7 @@ import {
   readCursor,
   toPage,
 } from '#src/kernel/pagination.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { type NewWatch, SignalChoices, type UnaddressedWatch, type WatchChanges } from '../model.ts'
 import * as store from '../store.ts'
@@ -42,16 +43,25 @@ interface Deps {
   readonly clock: Clock
 }
 
-/** The wallet's watches, ordered by id. */
+/** The wallet's watches, ordered by id. One that cannot be read is put into quarantine and left out. */
 export async function listWatches(
-  deps: Deps,
+  deps: Deps & { readonly quarantine: Quarantine },
   caller: Caller,
   { limit = PAGE_LIMIT_DEFAULT, cursor }: PageQuery,
 ): Promise<Page<UnaddressedWatch>> {
   const [after = 0] = readCursor(cursor, [ID_MAX], LIST) ?? []
   const rows = await store.listWatches(deps.db, caller.wallet, after, limit + 1)
   const page = toPage(rows, limit, LIST, ({ id }) => [id])
-  return { ...page, data: page.data.map((row) => toWatch(row, deps.clock.now())) }
+  const now = deps.clock.now()
+  const data = page.data.flatMap((row) => {
+    try {
+      return [toWatch(row, now)]
+    } catch (error) {
+      deps.quarantine.add('watch', row.id, error)
+      return []
+    }
+  })
+  return { ...page, data }
 }
 
 /**
