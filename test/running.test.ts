@@ -65,6 +65,17 @@ test('the dashboard shows every exported metric, and no other', () => {
   expect(all.filter((name) => !shown.has(name))).toEqual([])
 })
 
+test('docs/operations.md explains every exported metric, and no other', () => {
+  const named = new Set(
+    [...read('docs/operations.md').matchAll(/`(watchdog_\w+?)(?:_bucket|_count|_sum)?[`{]/g)].map(
+      ([, name]) => name,
+    ),
+  )
+  const all = [...exported].filter((name) => !/_(bucket|count|sum)$/.test(name))
+  expect(all.filter((name) => !named.has(name))).toEqual([])
+  expect([...named].filter((name = '') => !exported.has(name))).toEqual([])
+})
+
 test('every rule of Prometheus reads exported metrics and has a section in the runbook', () => {
   const rules = read('ops/prometheus/rules.yaml')
   expect(namesIn(rules).filter((name) => !exported.has(name))).toEqual([])

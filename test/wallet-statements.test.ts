@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { freshDatabase } from './support/database.ts'
 import { findUnnamed } from './support/named-wallets.ts'
-import { UNNAMED, unnamedList } from './support/unnamed-statements.ts'
+import { UNNAMED } from './support/unnamed-statements.ts'
 import { TABLES_WITHOUT_WALLET, WALLET_ROWS, WALLET_TABLES } from './support/wallet-tables.ts'
 
 /**
@@ -81,9 +81,4 @@ test('every listed function still exists, and is listed once', () => {
   })
   expect(gone).toEqual([])
   expect(all.filter((place, index) => all.indexOf(place) !== index)).toEqual([])
-})
-
-test('docs/scale.md shows the list', () => {
-  const text = readFileSync(new URL('../docs/scale.md', import.meta.url), 'utf8')
-  expect(text).toContain(unnamedList())
 })

@@ -113,7 +113,7 @@ export interface SendingLimits {
 
 /**
  * Properties of a channel that do not depend on its connections. Other rooms decide by these traits, never
- * by the channel's name.
+ * by the channel's name; only the condition of an index names one, see `IS_GROUPED` of `src/delivery/tables.ts`.
  */
 export interface ChannelTraits {
   /** `input`: typed by the user; `link`: created by a handshake. */

@@ -19,7 +19,7 @@ import {
 
 /** What receivers of webhooks are told to check; the programs in other languages are in `test/tools`. */
 
-const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/verify.md'), 'utf8')
 
 describe('the published test vector', () => {
   test('is what the service signs', () => {
@@ -41,10 +41,10 @@ describe('the published test vector', () => {
     expect(verifyStandard(headers, BODY, SECRET, now)).toMatchObject({ ok: true })
   })
 
-  test('is in the README, with the signature of the shortest body', () => {
-    expect(README).toContain(SECRET)
-    expect(README).toContain(String(SENT_AT))
-    expect(README).toContain(signBody(SECRET, SENT_AT, '{"payloadVersion":2}'))
+  test('is in docs/verify.md, with the signature of the shortest body', () => {
+    expect(PAGE).toContain(SECRET)
+    expect(PAGE).toContain(String(SENT_AT))
+    expect(PAGE).toContain(signBody(SECRET, SENT_AT, '{"payloadVersion":2}'))
   })
 })
 
@@ -66,10 +66,10 @@ test('the client reads every field of the payload that the service writes', asyn
   expect(Object.keys(read).toSorted()).toEqual(Object.keys(WebhookPayload.shape).toSorted())
 })
 
-test('the check in the README refuses a request without a signature, and accepts a valid one', async () => {
-  const script = /```js\n(import [^`]*(?:`[^`\n]*`[^`]*)*)\n```/.exec(README)?.[1]
-  const folder = mkdtempSync(join(tmpdir(), 'readme-'))
-  const file = join(folder, 'readme.mjs')
+test('the check in docs/verify.md refuses a request without a signature, and accepts a valid one', async () => {
+  const script = /```js\n(import [^`]*(?:`[^`\n]*`[^`]*)*)\n```/.exec(PAGE)?.[1]
+  const folder = mkdtempSync(join(tmpdir(), 'verify-'))
+  const file = join(folder, 'verify.mjs')
   writeFileSync(file, `${script}\nexport { isGenuine }\n`)
   const { isGenuine } = await import(pathToFileURL(file).href)
   rmSync(folder, { recursive: true })

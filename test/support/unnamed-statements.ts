@@ -235,15 +235,3 @@ export const UNNAMED: readonly UnnamedStatements[] = [
     ],
   },
 ]
-
-/** The list in Markdown, for docs/scale.md: functions by file. */
-export function unnamedList(): string {
-  return UNNAMED.map(({ why, step, functions }) => {
-    const files = Map.groupBy(functions, (place) => place.split(': ')[0] ?? '')
-    const lines = [...files].map(
-      ([file, places]) =>
-        `- \`${file}\`: ${places.map((place) => `\`${place.split(': ')[1]}\``).join(', ')}`,
-    )
-    return `**${why}** (${functions.length}). ${step}.\n\n${lines.join('\n')}\n`
-  }).join('\n')
-}
