@@ -16,10 +16,13 @@ const isSoak = process.env['SOAK'] === 'whole'
  * locales. Go compiles each of the examples.
  */
 const isLong = isSoak || isTools || process.env['EVERY_LOCALE'] === '1'
+/** `npm run test:all` runs, after `npm test`, what plays long: files of this name. */
+const LONG = '.long.test.ts'
+const isAll = process.env['LONG'] === '1'
 const chosen = (files: readonly string[]) =>
   files
     .filter((file) => file.startsWith(TOOLS) === isTools)
-    .filter((file) => !isSoak || random.includes(file))
+    .filter((file) => (isSoak ? random.includes(file) : file.endsWith(LONG) === isAll))
 
 /**
  * V8 starts to mark the whole heap when less than a young generation is left until it may grow, with the
