@@ -4,6 +4,7 @@ import type { Fence, Lease } from '#src/db/leases.ts'
 import { listen } from '#src/db/listen.ts'
 import { backoffMs } from '#src/kernel/backoff.ts'
 import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import { pause } from '#src/kernel/pause.ts'
@@ -22,14 +23,16 @@ export interface RunningJobs {
  * Maximum number of payloads that are kept for the next run; if there are more, the run checks everything.
  */
 const PAYLOADS_MAX = 5000
+/** Time after which a failure that stays is logged again. */
+const REPORT_AGAIN_MS = MINUTE_MS
 const NO_WAKE_UPS: JobWakeUps = { payloads: new Set(), mayHaveMissed: false }
 
 /**
  * Starts jobs. Each job runs, waits for its interval or a wake-up, and runs again; in one process a job never has
  * two runs at once.
  *
- * A failed run is logged, an unavailable dependency only once, and soon retried, whatever the job's interval, with
- * exponential back-off.
+ * A failed run is soon retried, whatever the job's interval, with exponential back-off. A failure that stays is logged at
+ * first and then once a minute, an unavailable dependency only once.
  */
 export async function startJobs(app: JobApp, sql: Sql, jobs: readonly Job[]): Promise<RunningJobs> {
   const stop = new AbortController()
@@ -91,7 +94,7 @@ async function loop(
   lease: Lease | undefined,
 ): Promise<void> {
   let failures = 0
-  let isReported = false
+  let reported: Reported | undefined
   let notified: JobWakeUps = { ...waker.take(), mayHaveMissed: true }
   let fullScanAt = performance.now()
   let startedAt = fullScanAt
@@ -105,15 +108,15 @@ async function loop(
       startedAt = performance.now()
       await runJob(app, job, [signal, notified, lease?.fence])
       count(true)
-      if (isReported) app.log.info({ job: job.name, failures }, 'job works again')
+      if (reported) app.log.info({ job: job.name, failures }, 'job works again')
       failures = 0
-      isReported = false
+      reported = undefined
       notified = NO_WAKE_UPS
     } catch (error) {
       if (signal.aborted) return
       failures += 1
       count(false)
-      if (report(app, job, error, { failures, isReported })) isReported = true
+      reported = report(app, job, error, { failures, reported })
     }
     const everyMs = job.everyMs(app)
     const restMs = failures === 0 ? everyMs : backoffMs(failures, job.pauseMsMax)
@@ -141,25 +144,36 @@ async function runJob(
     )
 }
 
+/** The last failure of a job that was logged since its last success. */
+interface Reported {
+  readonly text: string
+  /** Time in milliseconds of `performance.now()`. */
+  readonly atMs: number
+}
+
 /**
- * Logs a failure: every time for a bug, once for an unavailable dependency, never for endpoints of the chain that the log
- * names already. Returns whether it was logged.
+ * Logs a failure unless it is the one that was logged: that one once a minute for a bug, never again for an unavailable
+ * dependency. Failures of endpoints of the chain that the log names already are not logged.
  */
 function report(
   app: JobApp,
   job: Job,
   error: unknown,
-  { failures, isReported }: { readonly failures: number; readonly isReported: boolean },
-): boolean {
+  { failures, reported }: { readonly failures: number; readonly reported: Reported | undefined },
+): Reported | undefined {
   const isUpstream = error instanceof AppError && error.kind === 'upstream'
   const cause = isUpstream ? error.cause : error
-  if (isUpstream && cause instanceof EndpointsFailed && cause.isLogged) return false
-  if (isUpstream && isReported) return false
-  const fields = { job: job.name, failures, error: loggableError(cause) }
+  if (isUpstream && cause instanceof EndpointsFailed && cause.isLogged) return reported
+  const logged = loggableError(cause)
+  // The calls below the first line may differ where the failure is the same.
+  const now = { text: logged.split('\n')[0] ?? '', atMs: performance.now() }
+  const isKnown = reported !== undefined && (isUpstream || reported.text === now.text)
+  if (isKnown && (isUpstream || now.atMs - reported.atMs < REPORT_AGAIN_MS)) return reported
+  const fields = { job: job.name, failures, error: logged }
   if (isUpstream)
     app.log.warn(fields, 'job failed: a dependency is unavailable; the next run tries again')
   else app.log.error(fields, 'job failed')
-  return true
+  return now
 }
 
 /** A waker that also collects the payloads of its wake-ups. */

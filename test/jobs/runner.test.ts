@@ -162,6 +162,28 @@ test('endpoints that fail are logged once, by themselves, and not by each job th
   ])
 })
 
+test('a failure that stays is logged once, and another one beside it', async () => {
+  const lines: string[] = []
+  const write = ({ error }: { error?: string }, message: string) =>
+    void lines.push(`${message}: ${error?.split('\n')[0]}`)
+  const app = { ...service.app, log: { ...silentLogger, error: write, info: write } }
+  let runs = 0
+  const { job } = recording({ pauseMsMax: 1 })
+  const run: Job['run'] = async () => {
+    runs += 1
+    if (runs <= 20) throw new Error('connect ECONNREFUSED')
+    if (runs <= 40) throw new Error('disk full')
+  }
+  const running = await startJobs(app, service.sql, [{ ...job, run }])
+  await expect.poll(() => runs, { timeout: 20_000 }).toBeGreaterThan(40)
+  await running.stop()
+  expect(lines).toEqual([
+    'job failed: Error: connect ECONNREFUSED',
+    'job failed: Error: disk full',
+    'job works again: undefined',
+  ])
+})
+
 test('a request for full scans causes one full scan in every job, also in a job that is running', async () => {
   const held = Promise.withResolvers<void>()
   const [quick, slow] = [
