@@ -5,15 +5,15 @@
 import type { Payment } from '#src/chain/chain.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
+import type { PaymentSetup } from './model.ts'
 import {
   type CursorRow,
+  findFirstGap,
   findPaymentCursor,
+  listCoinPayments,
   lockPaymentCursor,
   saveExplainedBalance,
-} from './cursor-store.ts'
-import { findFirstGap } from './gap-store.ts'
-import type { PaymentSetup } from './model.ts'
-import { listCoinPayments } from './payment-store.ts'
+} from './payment-store.ts'
 import { recordPayments, type SettleDeps } from './payments.ts'
 
 interface Deps extends SettleDeps {

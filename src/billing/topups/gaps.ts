@@ -4,8 +4,15 @@
  */
 import { transact } from '#src/db/connection.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
-import { lockPaymentCursor, movePaymentCursor } from './cursor-store.ts'
-import * as store from './gap-store.ts'
+import {
+  countFailedRead,
+  deferGap,
+  deleteGap,
+  listDueGaps,
+  lockPaymentCursor,
+  movePaymentCursor,
+  recordGap,
+} from './payment-store.ts'
 import { recordPayments } from './payments.ts'
 import { type FollowDeps, isChainUnavailable } from './transactions.ts'
 
@@ -39,8 +46,8 @@ export async function recordUnreadable(
   const outcome = await transact(db, async (tx) => {
     const cursor = await lockPaymentCursor(tx, 'flare')
     if ((cursor?.position ?? 0) >= block) return 'passed'
-    if ((await store.countFailedRead(tx, block, recordedAt)) < TRIES) return 'waits'
-    await store.recordGap(tx, block, { recordedAt, nextTryAt })
+    if ((await countFailedRead(tx, block, recordedAt)) < TRIES) return 'waits'
+    await recordGap(tx, block, { recordedAt, nextTryAt })
     await movePaymentCursor(tx, 'flare', block)
     return 'recorded'
   })
@@ -59,14 +66,14 @@ export async function recordUnreadable(
 export async function readGaps(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { db, chain, clock, log, quarantine } = deps
   const { router, nativePayTo: payTo } = deps.billing.payments
-  const due = await store.listDueGaps(db, clock.now(), GAPS_PER_PASS)
+  const due = await listDueGaps(db, clock.now(), GAPS_PER_PASS)
   for (const { blockNumber, tries } of due) {
     if (signal.aborted) return
     try {
       const paid = await chain.paymentsBetween(blockNumber, blockNumber, { router, payTo }, signal)
       await transact(db, async (tx) => {
         await recordPayments(deps, tx, paid, clock.now())
-        await store.deleteGap(tx, blockNumber)
+        await deleteGap(tx, blockNumber)
       })
       log.info(
         { block: blockNumber, payments: paid.length },
@@ -75,7 +82,7 @@ export async function readGaps(deps: FollowDeps, signal: AbortSignal): Promise<v
     } catch (error) {
       if (!isChainUnavailable(error)) throw error
       const waitMs = Math.min(AGAIN_MIN_MS * 2 ** Math.max(0, tries - TRIES + 1), AGAIN_MAX_MS)
-      await store.deferGap(db, blockNumber, new Date(clock.now().getTime() + waitMs))
+      await deferGap(db, blockNumber, new Date(clock.now().getTime() + waitMs))
       quarantine.add('payment-gap', blockNumber, error)
     }
   }

@@ -2,16 +2,18 @@ import { transact } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import type { AssetKey } from '../price-list.ts'
 import { compareBalance } from './balance-comparison.ts'
+import { readGaps, recordUnreadable } from './gaps.ts'
 import {
   type CursorRow,
+  deleteFailedReadCounts,
   findPaymentCursor,
   insertPaymentCursor,
+  listOpenPayments,
   movePaymentCursor,
+  notifyOpenFlarePayments,
+  type PaymentPosition,
   saveTip,
-} from './cursor-store.ts'
-import { deleteFailedReadCounts } from './gap-store.ts'
-import { readGaps, recordUnreadable } from './gaps.ts'
-import { listOpenPayments, notifyOpenFlarePayments, type PaymentPosition } from './payment-store.ts'
+} from './payment-store.ts'
 import { recordPayments } from './payments.ts'
 import { paymentAssetOf } from './rules.ts'
 import { findTopup, listWaitingSubmissions, type SubmissionRow } from './store.ts'

@@ -1,4 +1,4 @@
-import type { PaymentOfTopup } from './record-store.ts'
+import type { PaymentOfTopup } from './store.ts'
 
 /** A payment that was credited. */
 export interface PaymentReceipt {

@@ -6,8 +6,7 @@ import { type Address, storedAddress } from '#src/kernel/units.ts'
 import type { Terms } from '../account/service.ts'
 import { createSubscription } from '../subscriptions/service.ts'
 import type { NewPurchase, Purchase } from './model.ts'
-import * as store from './purchase-store.ts'
-import { findRenewal } from './store.ts'
+import * as store from './store.ts'
 
 interface Deps {
   readonly clock: Clock
@@ -71,7 +70,7 @@ async function lockPendingPurchaseOf(
 ): Promise<store.PurchaseRow | undefined> {
   const plan = await store.lockPendingPurchase(tx, handle)
   if (plan !== undefined) return plan
-  const next = await findRenewal(tx, handle)
+  const next = await store.findRenewal(tx, handle)
   return next && (await lockPendingPurchaseOf(tx, next.handle))
 }
 

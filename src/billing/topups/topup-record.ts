@@ -5,14 +5,18 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Hash } from '#src/kernel/units.ts'
-import * as cursors from './cursor-store.ts'
 import { type Topup, TX_NOT_FOUND } from './model.ts'
 import { chainOf } from './payment-passes.ts'
 import { paymentsOf, type TopupPayments } from './payment-receipts.ts'
 import type { PaymentRow } from './payment-store.ts'
+import { findPaymentCursor } from './payment-store.ts'
 import { toPurchase } from './purchases.ts'
-import { findRecord, type TopupRecord } from './record-store.ts'
-import { listSubmittedTransactions, type SubmissionRow } from './store.ts'
+import {
+  findRecord,
+  listSubmittedTransactions,
+  type SubmissionRow,
+  type TopupRecord,
+} from './store.ts'
 import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './topup-outcome.ts'
 import { type TopupContext, toTopup } from './topup-view.ts'
 
@@ -115,7 +119,7 @@ async function listAttempts(
   submissions: readonly SubmissionRow[],
 ): Promise<readonly TopupAttempt[]> {
   const isCounting = payments.some(({ payment }) => payment.settledAt === null)
-  const cursor = isCounting ? await cursors.findPaymentCursor(db, chainOf(topup.asset)) : undefined
+  const cursor = isCounting ? await findPaymentCursor(db, chainOf(topup.asset)) : undefined
   return [
     ...payments.map(({ payment, reason }) => ({
       txHash: payment.txHash,

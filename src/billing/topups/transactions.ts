@@ -6,7 +6,6 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import { internalTransfersAt, recordSubmittedTransfers } from './balance-comparison.ts'
-import * as cursors from './cursor-store.ts'
 import {
   type PaymentSetup,
   PENDING_TRANSACTION_SECONDS,
@@ -18,6 +17,7 @@ import {
   listPaymentsInTransaction,
   notifyOpenFlarePayments,
   type PaymentRow,
+  saveTip,
 } from './payment-store.ts'
 import { findTopupOfPayment, recordPayments, type SettleDeps, settlePayment } from './payments.ts'
 import { paymentAssetOf } from './rules.ts'
@@ -214,7 +214,7 @@ export function isChainUnavailable(error: unknown): boolean {
 
 async function readTip({ db, chain }: FollowDeps, signal?: AbortSignal): Promise<number> {
   const { number } = await chain.confirmedBlock(1, signal)
-  if (await cursors.saveTip(db, 'flare', number)) await notifyOpenFlarePayments(db)
+  if (await saveTip(db, 'flare', number)) await notifyOpenFlarePayments(db)
   return number
 }
 
