@@ -3,12 +3,11 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { Hash } from '#src/kernel/units.ts'
 import type { Topup } from './model.ts'
-import type { PaymentReceipt } from './payment-receipts.ts'
 import { isRenewable, renewTopup } from './quote-renewal.ts'
-import { remainderOf } from './remainder.ts'
 import { symbolOf } from './rules.ts'
 import { confirmTopup, type TopupDeps } from './service.ts'
 import { findLinkedTopup, findLinkedTopupWithPayments } from './topup-record.ts'
+import { type PaymentReceipt, remainderOf } from './view.ts'
 
 /** The link's code, which is the top-up's handle, and the reader's language. */
 interface Asked {

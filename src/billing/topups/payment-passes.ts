@@ -1,6 +1,5 @@
 import { transact } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
-import type { AssetKey } from '../price-list.ts'
 import { compareBalance } from './balance-comparison.ts'
 import { readGaps, recordUnreadable } from './gaps.ts'
 import {
@@ -15,7 +14,7 @@ import {
   saveTip,
 } from './payment-store.ts'
 import { recordPayments } from './payments.ts'
-import { paymentAssetOf } from './rules.ts'
+import { chainOf } from './rules.ts'
 import { findTopup, listWaitingSubmissions, type SubmissionRow } from './store.ts'
 import {
   type FollowDeps,
@@ -167,11 +166,6 @@ export async function followSubmittedTransactions(
     })
   })
   for (const error of down.values()) throw error
-}
-
-/** The chain on which an asset is paid. */
-export function chainOf(asset: AssetKey): CursorRow['chain'] {
-  return paymentAssetOf(asset).way === 'xrpl' ? 'xrpl' : 'flare'
 }
 
 async function settlePages(deps: FollowDeps, signal: AbortSignal): Promise<void> {

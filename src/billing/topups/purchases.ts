@@ -7,6 +7,7 @@ import type { Terms } from '../account/service.ts'
 import { createSubscription } from '../subscriptions/service.ts'
 import type { NewPurchase, Purchase } from './model.ts'
 import * as store from './store.ts'
+import { toPurchase } from './view.ts'
 
 interface Deps {
   readonly clock: Clock
@@ -72,14 +73,6 @@ async function lockPendingPurchaseOf(
   if (plan !== undefined) return plan
   const next = await store.findRenewal(tx, handle)
   return next && (await lockPendingPurchaseOf(tx, next.handle))
-}
-
-/** State of the purchase that follows a top-up; null if there is none. */
-export function toPurchase(row: store.PurchaseRow | undefined): Purchase | null {
-  if (row === undefined) return null
-  const { slots, periods, autoRenew, subscriptionId, reason } = row
-  const status = subscriptionId === null ? 'waiting' : 'done'
-  return { slots, periods, autoRenew, status, subscriptionId, reason }
 }
 
 /** Moves the purchase of a quote that was replaced to the new quote; null if there is none. */

@@ -10,11 +10,12 @@ import { requireBilling, requireTerms, type Terms } from '../account/service.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.ts'
 import { type NewPurchase, NewTopup, type Purchase, QUOTE_SECONDS, type Topup } from './model.ts'
 import type { AssetState, PaymentDestination } from './payment-options.ts'
-import { beginPaymentScan, chainOf } from './payment-passes.ts'
+import { beginPaymentScan } from './payment-passes.ts'
 import { listPaymentsInTransaction } from './payment-store.ts'
 import { movePurchase, planPurchase } from './purchases.ts'
 import {
   capUnits,
+  chainOf,
   creditsWithBonusOf,
   fitsHoldingsCap,
   type OpenQuotes,
@@ -28,8 +29,8 @@ import type { TopupRow } from './store.ts'
 import * as store from './store.ts'
 import { topupOutcomeOf } from './topup-outcome.ts'
 import { type AskedTopup, getTopup } from './topup-record.ts'
-import { type TopupContext, toTopup } from './topup-view.ts'
 import { type FollowDeps, followTransaction } from './transactions.ts'
+import { type TopupContext, toTopup } from './view.ts'
 
 /** Dependencies of top-ups. */
 export interface TopupDeps extends FollowDeps, TopupContext {

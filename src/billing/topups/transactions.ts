@@ -20,10 +20,9 @@ import {
   saveTip,
 } from './payment-store.ts'
 import { findTopupOfPayment, recordPayments, type SettleDeps, settlePayment } from './payments.ts'
-import { paymentAssetOf } from './rules.ts'
+import { paymentAssetOf, requiredConfirmations, XRPL_CONFIRMATIONS } from './rules.ts'
 import type { SubmissionRow, TopupRow } from './store.ts'
 import * as store from './store.ts'
-import { requiredConfirmations, XRPL_CONFIRMATIONS } from './topup-view.ts'
 
 /** What is needed to follow the transactions of top-ups and to settle their payments. */
 export interface FollowDeps extends SettleDeps {
