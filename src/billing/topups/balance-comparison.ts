@@ -14,7 +14,8 @@ import {
   lockPaymentCursor,
   saveExplainedBalance,
 } from './payment-store.ts'
-import { recordPayments, type SettleDeps } from './payments.ts'
+import { recordPayments } from './payments.ts'
+import type { SettleDeps } from './settle.ts'
 
 interface Deps extends SettleDeps {
   readonly confirmations: number

@@ -14,7 +14,7 @@ import {
   recordGap,
 } from './payment-store.ts'
 import { recordPayments } from './payments.ts'
-import { type FollowDeps, isChainUnavailable } from './transactions.ts'
+import { type FollowDeps, isChainUnavailable } from './settle.ts'
 
 /** Failed readings after which a block becomes a gap. */
 const TRIES = 10

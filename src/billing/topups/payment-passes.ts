@@ -1,5 +1,5 @@
 import { transact } from '#src/db/connection.ts'
-import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
+import { isSharedFailure } from '#src/db/isolate.ts'
 import { compareBalance } from './balance-comparison.ts'
 import { readGaps, recordUnreadable } from './gaps.ts'
 import {
@@ -14,20 +14,13 @@ import {
   saveTip,
 } from './payment-store.ts'
 import { recordPayments } from './payments.ts'
-import { chainOf } from './rules.ts'
-import { findTopup, listWaitingSubmissions, type SubmissionRow } from './store.ts'
-import {
-  type FollowDeps,
-  followTransaction,
-  isChainUnavailable,
-  startSettling,
-} from './transactions.ts'
+import { type FollowDeps, isChainUnavailable, startSettling } from './settle.ts'
 
 /** Maximum number of blocks of one reading; halved after each failed reading, then raised again. */
 const SPAN_MAX = 1000
 /** Maximum number of readings of one pass, for example after a long stop. */
 const READINGS_PER_PASS = 10
-const SUBMISSIONS_PER_PASS = 50
+
 const PAYMENTS_PER_PAGE = 100
 /** Accepted difference between the host's clock and the XRP Ledger's. */
 const XRPL_CLOCK_TOLERANCE_MS = 600_000
@@ -137,35 +130,6 @@ async function readXrpl(deps: FollowDeps, signal: AbortSignal): Promise<void> {
     if (payments.length === 0 || upTo === position) break
     position = upTo
   }
-}
-
-/**
- * Looks for transactions that were submitted for a top-up and are in no block yet. Takes one transaction of
- * each wallet before the second of any wallet; a chain that does not respond is asked once.
- *
- * @throws AppError upstream `dependency_unavailable` when a chain does not respond, after all other
- * transactions were looked for
- */
-export async function followSubmittedTransactions(
-  deps: FollowDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  const down = new Map<CursorRow['chain'], unknown>()
-  const { quarantine } = deps
-  const idOf = ({ handle, txHash }: SubmissionRow) => `${handle} ${txHash}`
-  const waiting = await listWaitingSubmissions(deps.db, SUBMISSIONS_PER_PASS)
-  await isolateEach(waiting, { quarantine, kind: 'submission', idOf }, async (submission) => {
-    if (signal.aborted) return
-    const topup = await findTopup(deps.db, submission.handle)
-    if (topup === undefined) throw new Error(`a submission without a top-up: ${submission.handle}`)
-    const chain = chainOf(topup.asset)
-    if (down.has(chain)) return
-    await followTransaction(deps, topup, submission, signal).catch((error: unknown) => {
-      if (!isChainUnavailable(error)) throw error
-      down.set(chain, error)
-    })
-  })
-  for (const error of down.values()) throw error
 }
 
 async function settlePages(deps: FollowDeps, signal: AbortSignal): Promise<void> {

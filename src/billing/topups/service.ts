@@ -25,11 +25,12 @@ import {
   transactionHashOf,
   usdRateOf,
 } from './rules.ts'
+import type { FollowDeps } from './settle.ts'
 import type { TopupRow } from './store.ts'
 import * as store from './store.ts'
+import { followTransaction } from './submissions.ts'
 import { topupOutcomeOf } from './topup-outcome.ts'
 import { type AskedTopup, getTopup } from './topup-record.ts'
-import { type FollowDeps, followTransaction } from './transactions.ts'
 import { type TopupContext, toTopup } from './view.ts'
 
 /** Dependencies of top-ups. */
