@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { settlePayments } from '#src/billing/topups/payment-passes.ts'
+import { settlePayments } from '#src/billing/topups/scan.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { buyer, draftOf, type PayWorld, payWorld, topupOf } from '../support/pay-world.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { settlePayments } from '#src/billing/topups/payment-passes.ts'
+import { settlePayments } from '#src/billing/topups/scan.ts'
 import { pruneTopups } from '#src/billing/topups/service.ts'
 import { listWaitingSubmissions } from '#src/billing/topups/store.ts'
 import { buyer, draftOf, ledgerOf, type PayWorld, payWorld } from '../support/pay-world.ts'

@@ -1,7 +1,7 @@
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { startDevnet } from '#sandbox/devnet.ts'
 import { startXrpl } from '#sandbox/xrpl.ts'
-import { settlePayments } from '#src/billing/topups/payment-passes.ts'
+import { settlePayments } from '#src/billing/topups/scan.ts'
 import { followSubmittedTransactions } from '#src/billing/topups/submissions.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'

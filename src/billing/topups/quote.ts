@@ -11,7 +11,6 @@ import { requireBilling, requireTerms, type Terms } from '../account/service.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.ts'
 import { type NewPurchase, NewTopup, type Purchase, QUOTE_SECONDS, type Topup } from './model.ts'
 import type { AssetState, PaymentDestination } from './payment-options.ts'
-import { beginPaymentScan } from './payment-passes.ts'
 import {
   capUnits,
   chainOf,
@@ -23,6 +22,7 @@ import {
   symbolOf,
   usdRateOf,
 } from './rules.ts'
+import { beginPaymentScan } from './scan.ts'
 import type { FollowDeps } from './settle.ts'
 import type { TopupRow } from './store.ts'
 import * as store from './store.ts'

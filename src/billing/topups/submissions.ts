@@ -1,10 +1,8 @@
 /** Transactions that payers submit for their top-ups, followed until they pay or are given up. */
-
 import type { BlockRef, Payment } from '#src/chain/chain.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import { storedAddress } from '#src/kernel/units.ts'
-import { internalTransfersAt, recordSubmittedTransfers } from './balance-comparison.ts'
 import { PENDING_TRANSACTION_SECONDS, TX_NOT_FOUND, UNKNOWN_TRANSACTION_SECONDS } from './model.ts'
 import { type CursorRow, listPaymentsInTransaction, type PaymentRow } from './payment-store.ts'
 import { findTopupOfPayment, readFacts, recordPayments } from './payments.ts'
@@ -12,6 +10,7 @@ import { chainOf, paymentAssetOf } from './rules.ts'
 import { type FollowDeps, isChainUnavailable, startSettling } from './settle.ts'
 import * as store from './store.ts'
 import { findTopup, listWaitingSubmissions, type SubmissionRow, type TopupRow } from './store.ts'
+import { internalTransfersAt, recordSubmittedTransfers } from './unexplained.ts'
 
 const SUBMISSIONS_PER_PASS = 50
 

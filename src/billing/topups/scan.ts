@@ -1,20 +1,30 @@
+/**
+ * Finding payments: blocks and ledgers are read up to the tip. Blocks that no endpoint can read are gaps: later blocks are
+ * read, and the gaps are retried until they can be read.
+ */
 import { transact } from '#src/db/connection.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'
-import { compareBalance } from './balance-comparison.ts'
-import { readGaps, recordUnreadable } from './gaps.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import {
   type CursorRow,
+  countFailedRead,
+  deferGap,
   deleteFailedReadCounts,
+  deleteGap,
   findPaymentCursor,
   insertPaymentCursor,
+  listDueGaps,
   listOpenPayments,
+  lockPaymentCursor,
   movePaymentCursor,
   notifyOpenFlarePayments,
   type PaymentPosition,
+  recordGap,
   saveTip,
 } from './payment-store.ts'
 import { recordPayments } from './payments.ts'
 import { type FollowDeps, isChainUnavailable, startSettling } from './settle.ts'
+import { compareBalance } from './unexplained.ts'
 
 /** Maximum number of blocks of one reading; halved after each failed reading, then raised again. */
 const SPAN_MAX = 1000
@@ -24,6 +34,15 @@ const READINGS_PER_PASS = 10
 const PAYMENTS_PER_PAGE = 100
 /** Accepted difference between the host's clock and the XRP Ledger's. */
 const XRPL_CLOCK_TOLERANCE_MS = 600_000
+
+/** Failed readings after which a block becomes a gap. */
+const TRIES = 10
+/** Maximum number of gaps retried in one pass. */
+const GAPS_PER_PASS = 20
+/** Bounds of the interval between two readings of a gap, which doubles each time. */
+const AGAIN_MIN_MS = 10_000
+/** Longest wait for the next reading of a gap. */
+export const AGAIN_MAX_MS = HOUR_MS
 
 /**
  * Runs one pass: reads payments since the last pass, settles payments that are deep enough, and then
@@ -141,4 +160,67 @@ async function settlePages(deps: FollowDeps, signal: AbortSignal): Promise<void>
     if (after === undefined) break
   }
   settling.end()
+}
+
+/**
+ * Counts a failed reading of a block that has enough confirmations, if no endpoint can read the block. After ten failed
+ * readings the block becomes a gap, in the transaction that moves the cursor past it; it is logged and counted in the
+ * quarantine.
+ *
+ * @returns whether the cursor is at or past the block, so that the scan can go on
+ */
+async function recordUnreadable(
+  deps: FollowDeps,
+  block: number,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { db, chain, clock, log, quarantine } = deps
+  const { router, nativePayTo: payTo } = deps.billing.payments
+  if (!(await chain.isUnproven(block, { router, payTo }, signal))) return false
+  const recordedAt = clock.now()
+  const nextTryAt = new Date(recordedAt.getTime() + AGAIN_MIN_MS)
+  const outcome = await transact(db, async (tx) => {
+    const cursor = await lockPaymentCursor(tx, 'flare')
+    if ((cursor?.position ?? 0) >= block) return 'passed'
+    if ((await countFailedRead(tx, block, recordedAt)) < TRIES) return 'waits'
+    await recordGap(tx, block, { recordedAt, nextTryAt })
+    await movePaymentCursor(tx, 'flare', block)
+    return 'recorded'
+  })
+  if (outcome === 'recorded') {
+    const fields = { block, tries: TRIES, nextTryAt }
+    log.error(
+      fields,
+      'block cannot be read for payments; later blocks are read, and this block is retried',
+    )
+    quarantine.add('payment-gap', block, error)
+  }
+  return outcome !== 'waits'
+}
+
+/** Retries due gaps. Payments of a block that can be read are recorded as usual. */
+async function readGaps(deps: FollowDeps, signal: AbortSignal): Promise<void> {
+  const { db, chain, clock, log, quarantine } = deps
+  const { router, nativePayTo: payTo } = deps.billing.payments
+  const due = await listDueGaps(db, clock.now(), GAPS_PER_PASS)
+  for (const { blockNumber, tries } of due) {
+    if (signal.aborted) return
+    try {
+      const paid = await chain.paymentsBetween(blockNumber, blockNumber, { router, payTo }, signal)
+      await transact(db, async (tx) => {
+        await recordPayments(deps, tx, paid, clock.now())
+        await deleteGap(tx, blockNumber)
+      })
+      log.info(
+        { block: blockNumber, payments: paid.length },
+        'block can be read for payments again',
+      )
+    } catch (error) {
+      if (!isChainUnavailable(error)) throw error
+      const waitMs = Math.min(AGAIN_MIN_MS * 2 ** Math.max(0, tries - TRIES + 1), AGAIN_MAX_MS)
+      await deferGap(db, blockNumber, new Date(clock.now().getTime() + waitMs))
+      quarantine.add('payment-gap', blockNumber, error)
+    }
+  }
 }
