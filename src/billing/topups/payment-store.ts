@@ -61,15 +61,15 @@ export async function sumPaid(
   return BigInt(row?.units ?? 0)
 }
 
-/** Block and amount of the FLR payments of one kind (`way`) in the blocks after `after`, up to `upTo`. */
+/** Amounts of the FLR payments of one kind (`way`) in the blocks after `after`, up to `upTo`. */
 export function listCoinPayments(
   db: Db,
-  way: Exclude<PaymentRow['way'], 'xrpl'>,
+  way: 'native' | 'router',
   { after, upTo }: { readonly after: number; readonly upTo: number },
-): Promise<{ blockNumber: number; amountUnits: bigint }[]> {
+): Promise<{ amountUnits: bigint }[]> {
   const { blockNumber, amountUnits, asset } = topupPayments
   return db
-    .select({ blockNumber, amountUnits })
+    .select({ amountUnits })
     .from(topupPayments)
     .where(
       and(
@@ -240,7 +240,6 @@ export async function saveExplainedBalance(
     readonly balanceOf: string
     readonly balanceBlock: number
     readonly balanceUnits: bigint
-    readonly balanceAssumed: boolean
   },
 ): Promise<void> {
   await db.update(paymentCursors).set(balance).where(eq(paymentCursors.chain, 'flare'))

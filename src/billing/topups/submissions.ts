@@ -10,7 +10,7 @@ import { chainOf, paymentAssetOf } from './rules.ts'
 import { type FollowDeps, isChainUnavailable, startSettling } from './settle.ts'
 import * as store from './store.ts'
 import { findTopup, listWaitingSubmissions, type SubmissionRow, type TopupRow } from './store.ts'
-import { internalTransfersAt, recordSubmittedTransfers } from './unexplained.ts'
+import { hasUnexplainedCoins } from './unexplained.ts'
 
 const SUBMISSIONS_PER_PASS = 50
 
@@ -49,19 +49,10 @@ export async function followTransaction(
       await store.deleteSubmission(db, { handle: topup.handle, txHash })
       return false
     } else {
-      const internal =
-        payments.length === 0 ? await readInternal(deps, topup, facts.block, signal) : []
-      const reached = internal.filter(
-        (payment) => payment.txHash === txHash || payment.txHash === payment.block.hash,
-      )
-      // Payments that arrived are logged when they are deep enough, as all unmatched payments are.
-      if (reached.length > 0) {
-        const payTo = storedAddress(topup.payTo)
-        await transact(db, (tx) => recordSubmittedTransfers(deps, tx, payTo, reached))
-        await save('rejected', 'unsupported_transfer')
-      } else {
-        await save('rejected', payments.length === 0 ? 'wrong_recipient' : 'unknown_reference')
-      }
+      // Its coins may still have arrived: the comparison of balances records them.
+      const arrived = payments.length === 0 && (await hasArrived(deps, topup, facts.block, signal))
+      const elsewhere = payments.length === 0 ? 'wrong_recipient' : 'unknown_reference'
+      await save('rejected', arrived ? 'unsupported_transfer' : elsewhere)
     }
   } else if (facts.status === 'reverted') {
     await save('failed', facts.reason ?? 'reverted')
@@ -75,15 +66,15 @@ export async function followTransaction(
   return true
 }
 
-/** Coins that a contract sent in the block of a transaction that was submitted for a top-up in FLR. */
-async function readInternal(
+/** Whether a contract sent coins for a top-up in FLR in the block of a transaction that was submitted for it. */
+async function hasArrived(
   deps: FollowDeps,
   { asset, payTo }: TopupRow,
   block: BlockRef,
   signal?: AbortSignal,
-): Promise<readonly Payment[]> {
-  if (paymentAssetOf(asset).way !== 'native') return []
-  return await internalTransfersAt(deps, storedAddress(payTo), block.number, signal)
+): Promise<boolean> {
+  if (paymentAssetOf(asset).way !== 'native') return false
+  return await hasUnexplainedCoins(deps, storedAddress(payTo), block.number, signal)
 }
 
 /**

@@ -2,25 +2,19 @@
  * Detection of coins received without a transaction to the service's address, for example from a contract
  * wallet: only the balance shows such coins.
  */
-import type { Payment } from '#src/chain/chain.ts'
-import { type Db, transact } from '#src/db/connection.ts'
+import { zeroAddress } from 'viem'
+import { OTHER_LOG_INDEX } from '#src/chain/chain.ts'
+import { transact } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
-import type { PaymentSetup } from './model.ts'
 import {
-  type CursorRow,
   findFirstGap,
   findPaymentCursor,
   listCoinPayments,
   lockPaymentCursor,
   saveExplainedBalance,
+  savePayment,
 } from './payment-store.ts'
-import { recordPayments } from './payments.ts'
-import type { SettleDeps } from './settle.ts'
-
-interface Deps extends SettleDeps {
-  readonly confirmations: number
-  readonly billing: SettleDeps['billing'] & { readonly payments: PaymentSetup }
-}
+import type { FollowDeps } from './settle.ts'
 
 /**
  * Maximum number of blocks compared in one step, and the minimum: the number that a comparison waits for, and to which
@@ -31,17 +25,23 @@ const STEP_MIN = 30
 /** Maximum number of steps of one pass. */
 const STEPS_PER_PASS = 40
 
+/** The blocks after `after`, up to `upTo`. */
+interface Range {
+  readonly after: number
+  readonly upTo: number
+}
+
 /**
  * Compares the balance of the address for plain transfers with the recorded payments, over the blocks read
- * since the last comparison. A surplus is recorded as a payment of way `internal`, which settles as
- * unmatched. The first comparison starts with the current balance.
+ * since the last comparison. A surplus is recorded as one payment of way `internal`, which settles as
+ * unmatched and names the blocks. The first comparison starts with the current balance.
  *
- * Each step is saved with its payments; the next pass continues after it. Blocks whose state is pruned are
+ * Each step is saved with its payment; the next pass continues after it. Blocks whose state is pruned are
  * compared together with the blocks after them. While an endpoint refuses, the comparison waits.
  *
  * @throws AppError upstream `dependency_unavailable`
  */
-export async function compareBalance(deps: Deps, signal: AbortSignal): Promise<void> {
+export async function compareBalance(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   let size = STEP_MAX
   for (let step = 0; step < STEPS_PER_PASS && !signal.aborted; step += 1) {
     const outcome = await compareStep(deps, size, signal)
@@ -53,19 +53,18 @@ export async function compareBalance(deps: Deps, signal: AbortSignal): Promise<v
 /**
  * Compares one step.
  *
- * @returns `odd` if the balance differs and the range is too large to check its blocks one by one; then nothing was
- * saved
+ * @returns `odd` if the balance differs and a smaller step says better in which blocks; then nothing was saved
  */
 async function compareStep(
-  deps: Deps,
+  deps: FollowDeps,
   size: number,
   signal: AbortSignal,
 ): Promise<'done' | 'odd' | 'saved'> {
-  const { db, chain, clock, log, billing } = deps
+  const { db, chain, billing } = deps
   const payTo = billing.payments.nativePayTo
   const cursor = await findPaymentCursor(db, 'flare')
   if (payTo === undefined || cursor?.position == null) return 'done'
-  const { balanceOf, balanceBlock: after, balanceUnits: before, balanceAssumed } = cursor
+  const { balanceOf, balanceBlock: after, balanceUnits: before } = cursor
   if (balanceOf !== payTo || after === null || before === null) {
     await beginAt(deps, payTo, cursor.position, signal)
     return 'done'
@@ -74,154 +73,139 @@ async function compareStep(
   const gap = await findFirstGap(db)
   const last = gap === undefined ? cursor.position : Math.min(cursor.position, gap - 1)
   if (last - after < STEP_MIN) return 'done'
-  const upTo = Math.min(last, after + size)
-  const units = await chain.balanceAt(payTo, upTo, signal)
-  const balance = { balanceOf: payTo, balanceBlock: upTo }
-  const plain = await listCoinPayments(db, 'native', { after, upTo })
-  const known = await listCoinPayments(db, 'internal', { after, upTo })
-  const forwarded = await readForwarded(deps, payTo, { after, upTo }, signal)
-  const explained = byBlock([...forwarded, ...known])
-  if (units === before + sum(plain) + sum([...forwarded, ...known])) {
-    await saveStep(deps, after, { ...balance, balanceUnits: units, balanceAssumed: false })
-    return 'saved'
-  }
-  if (upTo - after > STEP_MIN) return 'odd'
-  if (units === undefined && !balanceAssumed) {
-    const fields = { fromBlock: after + 1, toBlock: upTo }
-    log.warn(
-      fields,
-      'state is pruned: the balance is compared at the oldest block that has a state',
-    )
-  }
-  const span = { from: after + 1, to: upTo, before, after: units, explained }
-  const transfers = await chain.internalTransfers(
+  const end = await readEnd(
+    deps,
     payTo,
-    { ...span, isAssumed: balanceAssumed },
+    { after, upTo: Math.min(last, after + size) },
+    last,
     signal,
   )
-  const saved = { balanceUnits: transfers.balance, balanceAssumed: transfers.isAssumed }
-  await saveStep(deps, after, { ...balance, ...saved }, async (tx) => {
-    // If payments of transactions that were submitted meanwhile are already recorded, the next pass
-    // compares again.
-    const now = await listCoinPayments(tx, 'internal', { after, upTo })
-    if (now.length !== known.length || sum(now) !== sum(known)) return false
-    await recordPayments(deps, tx, transfers.transfers, clock.now())
-    return true
-  })
+  if (end === undefined) return 'done'
+  const range = { after, upTo: end.block }
+  const plain = sum(await listCoinPayments(db, 'native', range))
+  const forwarded = await sumForwarded(deps, payTo, range, signal)
+  const compared = { payTo, range, units: end.units }
+  if (end.units === before + plain + forwarded) {
+    await saveStep(deps, compared, 0n, signal)
+    return 'saved'
+  }
+  if (size > STEP_MIN) return 'odd'
+  // The address may have paid, too: its own transactions and their fees are read from the blocks.
+  const own = await chain.ownTransfers(payTo, { from: after + 1, to: end.block }, signal)
+  await saveStep(deps, compared, end.units - before - own - forwarded, signal)
   return 'saved'
 }
 
-/** Saves a step, unless another process has saved it or `record` returns false. */
+/**
+ * The balance at the end of a range; where the state is pruned, that at the end of `last`. Undefined while no endpoint
+ * has either.
+ */
+async function readEnd(
+  { chain, quarantine }: FollowDeps,
+  payTo: Address,
+  { after, upTo }: Range,
+  last: number,
+  signal: AbortSignal,
+): Promise<{ readonly block: number; readonly units: bigint } | undefined> {
+  for (const block of new Set([upTo, last])) {
+    const units = await chain.balanceAt(payTo, block, signal)
+    if (units !== undefined) return { block, units }
+  }
+  const problem = new Error(`no endpoint has the state of block ${last}; its balance is unknown`)
+  quarantine.add('balance-comparison', after, problem)
+  return undefined
+}
+
+/** Saves a step with its surplus, unless another process has saved it. */
 async function saveStep(
-  { db }: Deps,
-  after: number,
-  balance: Parameters<typeof saveExplainedBalance>[1],
-  record?: (tx: Db) => Promise<boolean>,
+  { db, chain, clock }: FollowDeps,
+  {
+    payTo,
+    range: { after, upTo },
+    units,
+  }: { readonly payTo: Address; readonly range: Range; readonly units: bigint },
+  surplus: bigint,
+  signal: AbortSignal,
 ): Promise<void> {
+  const block = surplus > 0n ? await chain.blockAt(upTo, signal) : undefined
+  if (surplus > 0n && block === undefined) return
   await transact(db, async (tx) => {
     if ((await lockPaymentCursor(tx, 'flare'))?.balanceBlock !== after) return
-    if (record !== undefined && !(await record(tx))) return
-    await saveExplainedBalance(tx, balance)
+    if (block !== undefined) {
+      // No transaction is named: whoever looks for it has the blocks.
+      await savePayment(tx, {
+        txHash: block.hash,
+        logIndex: OTHER_LOG_INDEX,
+        way: 'internal',
+        handle: null,
+        reference: `blocks ${after + 1} to ${upTo}`,
+        payer: zeroAddress,
+        asset: 'FLR',
+        amountUnits: surplus,
+        blockNumber: block.number,
+        blockHash: block.hash,
+        blockAt: block.at,
+        seenAt: clock.now(),
+      })
+    }
+    await saveExplainedBalance(tx, { balanceOf: payTo, balanceBlock: upTo, balanceUnits: units })
   })
 }
 
-/** Sets the start of the comparison: `position`, or the oldest block after it whose state is available. */
+/** Sets the start of the comparison: `position`, or the newest confirmed block where its state is pruned. */
 async function beginAt(
-  deps: Deps,
+  deps: FollowDeps,
   payTo: Address,
   position: number,
   signal: AbortSignal,
 ): Promise<void> {
   const { db, chain, log, confirmations } = deps
-  const read = (number: number) => chain.balanceAt(payTo, number, signal)
   let at = position
-  let balanceUnits = await read(at)
+  let balanceUnits = await chain.balanceAt(payTo, at, signal)
   if (balanceUnits === undefined) {
-    let pruned = at
     at = (await chain.confirmedBlock(confirmations, signal)).number
-    balanceUnits = await read(at)
-    while (balanceUnits !== undefined && at - pruned > 1) {
-      const middle = Math.floor((pruned + at) / 2)
-      const units = await read(middle)
-      if (units === undefined) pruned = middle
-      else [at, balanceUnits] = [middle, units]
-    }
+    balanceUnits = await chain.balanceAt(payTo, at, signal)
     const fields = { fromBlock: position, toBlock: at }
-    log.warn(
-      fields,
-      'state is pruned: comparing balances begins at the oldest block that has a state',
-    )
+    log.warn(fields, 'state is pruned: comparing balances begins at the newest confirmed block')
   }
   if (balanceUnits === undefined) return
-  const balance = { balanceOf: payTo, balanceBlock: at, balanceUnits, balanceAssumed: false }
-  await saveExplainedBalance(db, balance)
+  await saveExplainedBalance(db, { balanceOf: payTo, balanceBlock: at, balanceUnits })
 }
 
 /**
- * Records coins that a submitted transaction brought without a plain transfer, in the caller's database transaction.
- * Skips blocks whose balance has been compared: their payments are already recorded, perhaps together with those of
- * neighbouring blocks.
+ * Whether an address received coins in a block without a transaction to it; false where the state is pruned.
+ *
+ * @throws AppError upstream `dependency_unavailable`
  */
-export async function recordSubmittedTransfers(
-  deps: Pick<SettleDeps, 'log' | 'clock'>,
-  tx: Db,
-  payTo: Address,
-  payments: readonly Payment[],
-): Promise<void> {
-  const cursor = await lockPaymentCursor(tx, 'flare')
-  const isNew = payments.filter(({ block }) => !isCompared(cursor, payTo, block.number))
-  await recordPayments(deps, tx, isNew, deps.clock.now())
-}
-
-function isCompared(cursor: CursorRow | undefined, payTo: Address, block: number): boolean {
-  return cursor?.balanceOf === payTo && block <= (cursor.balanceBlock ?? -1)
-}
-
-/**
- * Coins that an address received in one block without a transaction to it; none where the state is pruned.
- */
-export async function internalTransfersAt(
-  deps: Deps,
+export async function hasUnexplainedCoins(
+  deps: FollowDeps,
   payTo: Address,
   block: number,
   signal?: AbortSignal,
-): Promise<readonly Payment[]> {
+): Promise<boolean> {
   const { chain } = deps
   const before = await chain.balanceAt(payTo, block - 1, signal)
   const after = await chain.balanceAt(payTo, block, signal)
-  if (before === undefined || after === undefined) return []
-  const forwarded = await readForwarded(deps, payTo, { after: block - 1, upTo: block }, signal)
-  const span = { from: block, to: block, before, after, explained: byBlock(forwarded) }
-  return (await chain.internalTransfers(payTo, span, signal)).transfers
+  if (before === undefined || after === undefined) return false
+  const own = await chain.ownTransfers(payTo, { from: block, to: block }, signal)
+  const forwarded = await sumForwarded(deps, payTo, { after: block - 1, upTo: block }, signal)
+  return after > before + own + forwarded
 }
 
-interface CoinPayment {
-  readonly blockNumber: number
-  readonly amountUnits: bigint
-}
-
-function sum(rows: readonly CoinPayment[]): bigint {
+function sum(rows: readonly { readonly amountUnits: bigint }[]): bigint {
   return rows.reduce((total, { amountUnits }) => total + amountUnits, 0n)
 }
 
-function byBlock(rows: readonly CoinPayment[]): ReadonlyMap<number, bigint> {
-  const totals = new Map<number, bigint>()
-  for (const { blockNumber, amountUnits } of rows) {
-    totals.set(blockNumber, (totals.get(blockNumber) ?? 0n) + amountUnits)
-  }
-  return totals
-}
-
 /** Coins that the router forwarded to the address, according to its events. */
-async function readForwarded(
-  { db, chain, billing }: Deps,
+async function sumForwarded(
+  { db, chain, billing }: FollowDeps,
   payTo: Address,
-  range: { readonly after: number; readonly upTo: number },
+  range: Range,
   signal: AbortSignal | undefined,
-): Promise<readonly CoinPayment[]> {
+): Promise<bigint> {
   const { router } = billing.payments
   const rows = await listCoinPayments(db, 'router', range)
-  if (rows.length === 0 || router === undefined) return []
+  if (rows.length === 0 || router === undefined) return 0n
   const state = await chain.routerState(router, [], signal)
-  return state !== undefined && storedAddress(state.treasury) === payTo ? rows : []
+  return state !== undefined && storedAddress(state.treasury) === payTo ? sum(rows) : 0n
 }
