@@ -187,16 +187,11 @@ export async function takeFreeCalls(
   return counted?.calls
 }
 
-/** Subtracts calls from the count of free calls. @returns the new count */
-export async function refundFreeCalls(
-  db: Db,
-  subject: string,
-  day: string,
-  calls: number,
-): Promise<number> {
+/** Subtracts a call from the count of free calls. @returns the new count */
+export async function refundFreeCall(db: Db, subject: string, day: string): Promise<number> {
   const [counted] = await db
     .update(freeCalls)
-    .set({ calls: sql`greatest(0, least(${freeCalls.calls}, ${LIMIT}) - ${calls}::int)` })
+    .set({ calls: sql`greatest(0, least(${freeCalls.calls}, ${LIMIT}) - 1)` })
     .where(and(eq(freeCalls.subject, subject), eq(freeCalls.day, day)))
     .returning({ calls: freeCalls.calls })
   return counted?.calls ?? 0
