@@ -10,14 +10,14 @@ import { policyOfRound } from '../protocol/policy.ts'
 import type { RoundEvidence } from '../protocol/round-evidence.ts'
 import { addressOfPublicKey } from '../protocol/signatures.ts'
 import type { SystemState, UpdateSettings } from '../reader/provider-states.ts'
-import { CarriedState } from './carried-state.ts'
+import { CarriedState, forgetOtherProviders } from './carried-state.ts'
 import { judgeRefusedUpdates, longestUpdateOf } from './long-updates.ts'
 import { type StateBetweenRounds, silenceOfMember, watchedPartsOf } from './observation-parts.ts'
 import type { createRewardFacts, UnclaimedRewards } from './rewards.ts'
 import { type RoundRecord, toRoundRecord } from './round-record.ts'
 import type { CompleteRound, IndexingSession, RoundSource } from './round-session.ts'
-import { forgetOtherProviders, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
+import { sendersOf } from './silence-state.ts'
 
 /** What rounds are judged with. */
 interface Judging {
