@@ -44,9 +44,9 @@ interface BatcherOptions<Item, Result> {
    */
   readonly besideFrom?: number
   /**
-   * When a batch ends and fewer than `besideFrom` items wait, the next one starts only after as long as the batch took,
-   * at most this long: meanwhile those that were just answered ask again. Without concurrent items nothing waits. By
-   * default the next one starts at once.
+   * Longest wait after a batch while fewer than `besideFrom` items wait. Callers that were just answered ask again within
+   * it, so the next batch is larger. It is as long as the batch took, so that a quick database is not waited for. An
+   * item that is added while none waits starts at once. By default the next batch starts at once.
    */
   readonly lingerMs?: number
   /**

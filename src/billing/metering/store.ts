@@ -71,8 +71,10 @@ interface FoundRow extends Record<string, unknown> {
  *
  * An account is locked before it is read, so concurrent statements never take the same free call or credit
  * twice. With `isPatient` the statement waits for locked accounts, otherwise it skips them. If a wallet has
- * two rows, the second is skipped. Rows of free calls are locked in the order of their wallets, which
- * prevents deadlocks.
+ * two rows, the second is skipped.
+ *
+ * Two statements cannot wait for each other. Of accounts, the one that does not wait skips locked ones, and the patient one
+ * has only one. Of wallets without an account, rows of free calls are locked in the order of the wallets.
  *
  * @returns one result for each row, undefined where the token is not active
  */

@@ -79,8 +79,9 @@ export function unitsForCredits(credits: number, rate: CreditRate): bigint | und
 const TYPED_DECIMALS = 2
 
 /**
- * Amount of a quote: like `unitsForCredits`, but rounded up so that people can type it. The last digit is worth at most one
- * credit; from one whole unit upward the amount has at most two decimals. What that adds is credited, too.
+ * Amount of a quote: like `unitsForCredits`, but rounded up to few digits, because people type it. It is rounded to the
+ * largest power of ten that is worth at most one credit, and from one whole unit upward to two decimals if that is
+ * coarser. The payer is credited for the whole amount, so what rounding adds is not lost.
  */
 export function quotedUnitsFor(credits: number, rate: CreditRate): bigint | undefined {
   const { units, credits: per } = exactRate(rate)

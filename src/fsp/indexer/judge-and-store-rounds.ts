@@ -225,8 +225,10 @@ async function readNewestSettings(
 /**
  * Returns the settings by which the updates of a round are judged, and keeps them for later rounds.
  *
- * Those of the round itself are known if its state is. Otherwise those before the last pause and the newest ones are
- * known, and of both the one counts that is less strict with providers. The feeds never get fewer.
+ * If the state at the end of the round was read, its settings count. If not, the settings last stored and the newest ones
+ * are known, and of both the smaller sample size counts: by it fewer updates are expected, so a silence is judged less
+ * severely. Of two submission windows the shorter one always counts: in it fewer refused updates are held against a
+ * provider. The number of feeds never falls, so the newest one counts.
  */
 function applySettings(
   state: IndexingSession['state'],

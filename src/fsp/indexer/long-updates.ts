@@ -13,7 +13,7 @@ import { keepVoters } from './by-voter.ts'
 import { LongUpdate } from './observation-model.ts'
 
 /** A refused fast update for more feeds than the FastUpdater accepts. */
-export const Refusal = LongUpdate.omit({ feedCount: true, isAccepted: true }).extend({
+const Refusal = LongUpdate.omit({ feedCount: true, isAccepted: true }).extend({
   /** Block for which the provider signed it. */
   sortitionBlock: z.int(),
 })
@@ -59,11 +59,9 @@ export function nextLongUpdates(
 }
 
 /**
- * Adds the updates of a block that were refused and are too long. Nothing but their signatures says whose they are: the
- * accounts of a provider are known only from updates that were accepted.
- *
- * Anybody can send updates that are refused. So the signer of each one is recovered: a limit would let the updates of
- * strangers displace those of a provider. What strangers send costs them gas, which limits the updates of a block.
+ * Adds the updates of a block that were refused and are too long. An update belongs to the provider whose key signed it,
+ * whichever account sent it. The signers of all of them are recovered, without a limit: with one, the updates of strangers
+ * could displace those of a provider. Gas limits how many a block has.
  */
 export async function addRefusedUpdates(
   state: LongUpdateState,
