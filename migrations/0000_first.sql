@@ -176,8 +176,7 @@ CREATE TABLE "payment_cursors" (
 	"since_at" timestamp with time zone NOT NULL,
 	"balance_of" text,
 	"balance_block" bigint,
-	"balance_units" numeric(78, 0),
-	"balance_assumed" boolean DEFAULT false NOT NULL
+	"balance_units" numeric(78, 0)
 );
 --> statement-breakpoint
 CREATE TABLE "payment_gaps" (

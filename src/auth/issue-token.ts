@@ -70,7 +70,6 @@ export async function issueToken(
 function createExchanges(db: Db): Batcher<CheckedChallenge, ExchangeOutcome> {
   return createBatcher<CheckedChallenge, ExchangeOutcome>({
     ...LIMITS,
-    isAlike: () => true,
     processTogether: async (groups) => {
       const checked = groups.map(([row]) => row)
       try {

@@ -57,7 +57,7 @@ export interface MovingTransaction {
  * way.
  */
 export interface Payment {
-  /** `internal`: coins sent by a contract; see `internal-transfers.ts`. */
+  /** `internal`: coins sent by a contract, which only the balance shows. */
   readonly way: 'router' | 'native' | 'xrpl' | 'internal'
   /** In the notation of its chain: `0x` and lower case, or upper case without `0x` on the XRP Ledger. */
   readonly txHash: string
@@ -125,31 +125,6 @@ export interface PaymentRouterState {
   readonly treasury: Address
   /** For each requested token, in order. */
   readonly allowed: readonly boolean[]
-}
-
-/** A range of blocks with the holder's balance before and after. */
-export interface BalanceSpan {
-  readonly from: number
-  readonly to: number
-  /** At the end of the block before `from`. */
-  readonly before: bigint
-  /**
-   * Whether `before` was computed from transactions, because the state of that block could not be read: a
-   * difference may come from blocks before `from`.
-   */
-  readonly isAssumed?: boolean
-  /** At the end of `to`; undefined where its state is pruned. */
-  readonly after: bigint | undefined
-  /** Other explained amounts by block: payments known from events. */
-  readonly explained?: ReadonlyMap<number, bigint>
-}
-
-/** Result of comparing a range of blocks. */
-export interface BalanceComparison {
-  readonly transfers: readonly Payment[]
-  /** Balance at the end of the range; if its state is pruned, computed from transactions. */
-  readonly balance: bigint
-  readonly isAssumed: boolean
 }
 
 /** Access to the chain for readers of a protocol, with contracts from the registry. */
@@ -233,12 +208,14 @@ export interface Chain {
     destinations: PaymentDestinations,
     signal?: AbortSignal,
   ): Promise<boolean>
-  /** Coins that an address received in these blocks without a transaction to it. */
-  internalTransfers(
+  /**
+   * Change of an address's FLR by the transactions to and from it in these blocks, fees included, in the smallest unit.
+   */
+  ownTransfers(
     holder: Address,
-    span: BalanceSpan,
+    blocks: { readonly from: number; readonly to: number },
     signal?: AbortSignal,
-  ): Promise<BalanceComparison>
+  ): Promise<bigint>
   /**
    * An address's FLR at the end of a block, in the smallest unit; undefined where the state of that block
    * is pruned everywhere. Rejects when an endpoint refuses and no other answers.

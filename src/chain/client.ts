@@ -3,7 +3,6 @@ import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Meters } from '#src/kernel/meters.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { findBalanceAt } from './balance-at.ts'
 import { readMovements } from './balance-movements.ts'
 import { readBalances } from './balances.ts'
 import { type Header, readBlock } from './blocks.ts'
@@ -13,10 +12,10 @@ import { CONTRACT_REGISTRY_ADDRESS, MULTICALL3_ADDRESS, NATIVE_DECIMALS } from '
 import { createEndpoints } from './endpoints.ts'
 import { isEndpointFailure } from './failures.ts'
 import { createFeeds } from './feeds.ts'
-import { findInternalTransfers } from './internal-transfers.ts'
 import { createLogReader } from './logs.ts'
 import { createNewestBlock } from './newest-block.ts'
-import { findPastBalance } from './past-balances.ts'
+import { readOwnTransfers } from './own-transfers.ts'
+import { findBalanceAt, findPastBalance } from './past-balances.ts'
 import { findTransactionPayments, isUnproven, scanPayments } from './payment-scan.ts'
 import { type ReadBlock, toReadBlock } from './read-block.ts'
 import { createReceiptReader } from './receipts.ts'
@@ -165,8 +164,8 @@ export function createChain({
       ),
     isUnproven: (number, destinations, signal) =>
       isUnproven({ endpoints, logs, recent, receipts }, number, destinations, signal),
-    internalTransfers: (holder, span, signal) =>
-      findInternalTransfers({ endpoints, recent }, holder, span, signal),
+    ownTransfers: (holder, blocks, signal) =>
+      readOwnTransfers({ endpoints, recent }, holder, blocks, signal),
     balanceAt: (holder, block, signal) => findBalanceAt(endpoints, holder, block, signal),
     pastBalance: (query, block, signal) =>
       findPastBalance({ endpoints, multicallAddress }, query, block, signal),

@@ -1,12 +1,35 @@
+import { type Hex, numberToHex } from 'viem'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { findBalanceAt } from './balance-at.ts'
 import { balanceCall } from './balances.ts'
 import type { BalanceQuery } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { isExecutionFailure } from './failures.ts'
 import { readBatch, readWord } from './multicall.ts'
 import { readPastState } from './past-state.ts'
+import { Quantity } from './quantity.ts'
+
+/**
+ * An address's balance in the smallest unit at the end of a block; undefined if every endpoint reports
+ * that the state is pruned.
+ *
+ * @throws AppError upstream `dependency_unavailable` when an endpoint refuses and no other returns the
+ * balance
+ */
+export async function findBalanceAt(
+  endpoints: Endpoints,
+  holder: Address,
+  block: number,
+  signal?: AbortSignal,
+): Promise<bigint | undefined> {
+  const { found, isSure } = await readPastState(
+    endpoints,
+    (client) => askBalanceAt(client, holder, block),
+    signal,
+  )
+  if (found === undefined && !isSure) throw new AppError('upstream', 'dependency_unavailable')
+  return found
+}
 
 /**
  * A balance in the smallest unit at the end of a block of the past: null where the token's contract
@@ -45,4 +68,9 @@ async function readToken(
     if (isExecutionFailure(error)) return null
     throw error
   }
+}
+
+async function askBalanceAt(client: RpcClient, holder: Address, block: number): Promise<bigint> {
+  const params: [Address, Hex] = [holder, numberToHex(block)]
+  return Quantity.parse(await client.request({ method: 'eth_getBalance', params }))
 }

@@ -47,7 +47,6 @@ export function createStoredPaces(db: Db, botId: number, limits: PaceLimits): Sh
     transact(db, (tx) => takeTurns(tx, botId, requests, limits))
   const turns = createBatcher<TurnRequest, Taken>({
     ...TURNS,
-    isAlike: () => true,
     processTogether: async (groups) =>
       (await takeAll(groups.map(([request]) => request))).map((result) => [result]),
     processAlone: ([request]) => takeAll([request]),

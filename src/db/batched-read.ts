@@ -67,7 +67,6 @@ function createReads<Key, Row extends object>(
     itemsPerBatch: KEYS_MAX,
     waitingPerKeyMax: 1,
     itemsMax: READS_MAX,
-    isAlike: () => true,
     processTogether: async (groups) => {
       const asked = new Map(groups.map(([key]) => [nameOf(key), key]))
       try {

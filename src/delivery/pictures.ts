@@ -3,7 +3,6 @@
  * outage, where a message cannot show its picture itself (`sendPicture` of the channel). A message never waits for its
  * picture: the picture is planned when the message has arrived, and is tried once; failures are only logged.
  */
-
 import { cardOf } from '#src/channels/card.ts'
 import type { Channels } from '#src/channels/index.ts'
 import { hasEnded } from '#src/channels/wording.ts'

@@ -1,4 +1,4 @@
-import { followSubmittedTransactions } from '#src/billing/topups/payment-passes.ts'
+import { followSubmittedTransactions } from '#src/billing/topups/submissions.ts'
 import type { Job } from './define.ts'
 
 /** Looks for submitted transactions. A separate job from `settle-deposits`, so that unknown transactions delay no payment. */

@@ -1,7 +1,7 @@
 import { pruneBudgets } from '#src/alerts/budget.ts'
 import { pruneSignIns } from '#src/auth/service.ts'
 import { pruneFreeCalls } from '#src/billing/metering/service.ts'
-import { pruneTopups } from '#src/billing/topups/retention.ts'
+import { pruneTopups } from '#src/billing/topups/service.ts'
 import { prunePaces } from '#src/channels/telegram-pace.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { pruneNotices } from '#src/notices/service.ts'

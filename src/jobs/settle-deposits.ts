@@ -1,4 +1,4 @@
-import { settlePayments } from '#src/billing/topups/payment-passes.ts'
+import { settlePayments } from '#src/billing/topups/scan.ts'
 import type { Job } from './define.ts'
 
 /**

@@ -35,8 +35,8 @@ interface BatcherOptions<Item, Result> {
   ): Promise<readonly (readonly Result[] | undefined)[]>
   /** Processes one group, however long that takes, without blocking other keys. */
   processAlone(group: BatchGroup<Item>): Promise<readonly Result[]>
-  /** Whether two items of a key can share a group. Must be an equivalence relation. */
-  isAlike(item: Item, other: Item): boolean
+  /** Whether two items of a key can share a group. Must be an equivalence relation; by default all of them can. */
+  isAlike?(item: Item, other: Item): boolean
   readonly batchesAtOnce: number
   /**
    * Number of waiting items from which on a batch starts beside one in progress; with fewer, they wait until it ends, so
@@ -44,9 +44,9 @@ interface BatcherOptions<Item, Result> {
    */
   readonly besideFrom?: number
   /**
-   * When a batch ends and fewer than `besideFrom` items wait, the next one starts only after as long as the batch took,
-   * at most this long: meanwhile those that were just answered ask again. Without concurrent items nothing waits. By
-   * default the next one starts at once.
+   * Longest wait after a batch while fewer than `besideFrom` items wait. Callers that were just answered ask again within
+   * it, so the next batch is larger. It is as long as the batch took, so that a quick database is not waited for. An
+   * item that is added while none waits starts at once. By default the next batch starts at once.
    */
   readonly lingerMs?: number
   /**
@@ -254,7 +254,7 @@ function itemsOf<Item, Result>({
 function takeAlike<Item, Result>(
   first: Item,
   queue: Entry<Item, Result>[],
-  { isAlike, itemsPerGroup }: BatcherOptions<Item, Result>,
+  { isAlike = () => true, itemsPerGroup }: BatcherOptions<Item, Result>,
 ): readonly Entry<Item, Result>[] {
   const taken: Entry<Item, Result>[] = []
   const left: Entry<Item, Result>[] = []

@@ -4,14 +4,13 @@
  * chat; only the loss of a topic is sent to its group. Each recipient gets each notice once, because the
  * notice is recorded in the transaction of its cause.
  */
-
 import type {
   ComingRenewal,
   EndingSlots,
   EndingTrial,
 } from '#src/billing/subscriptions/reminders.ts'
 import type { FailedRenewal, PaidRenewal } from '#src/billing/subscriptions/renewal.ts'
-import type { CreditedPayment } from '#src/billing/topups/payments.ts'
+import type { CreditedPayment } from '#src/billing/topups/settle.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { AddedRecipient } from '#src/recipients/added.ts'
 import type { RefusedRecipient } from '#src/recipients/consent.ts'

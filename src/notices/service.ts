@@ -4,8 +4,8 @@ import type {
   EndingTrial,
 } from '#src/billing/subscriptions/reminders.ts'
 import type { FailedRenewal, PaidRenewal } from '#src/billing/subscriptions/renewal.ts'
-import type { CreditedPayment } from '#src/billing/topups/payments.ts'
 import { symbolOf } from '#src/billing/topups/rules.ts'
+import type { CreditedPayment } from '#src/billing/topups/settle.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { plainEnvelope } from '#src/channels/plain-envelope.ts'
 import type { Db } from '#src/db/connection.ts'

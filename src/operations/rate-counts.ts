@@ -89,7 +89,6 @@ type Together = (groups: readonly BatchGroup<Change>[]) => Promise<readonly (rea
 function createCounting(together: Together): (change: Change) => Promise<Counted> {
   const batcher = createBatcher<Change, Counted>({
     ...LIMITS,
-    isAlike: () => true,
     processTogether: async (groups) => {
       try {
         return await together(groups)

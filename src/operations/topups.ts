@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ConfirmTopup, NewTopup, Topup, TopupDraft } from '#src/billing/topups/model.ts'
+import * as quotes from '#src/billing/topups/quote.ts'
 import * as topups from '#src/billing/topups/service.ts'
 import * as records from '#src/billing/topups/topup-record.ts'
 import { Hash } from '#src/kernel/units.ts'
@@ -29,12 +30,12 @@ export const createTopup = defineOperation({
   bodyOptional: true,
   output: TopupDraft,
   location: ({ handle }) => `/topup/${handle}`,
-  checkBody: (app, body) => topups.checkAsset(app, body),
-  prepare: ({ app, caller, body }) => topups.readAssetOfNewTopup(app, caller, body ?? {}),
+  checkBody: (app, body) => quotes.checkAsset(app, body),
+  prepare: ({ app, caller, body }) => quotes.readAssetOfNewTopup(app, caller, body ?? {}),
   summarize: summarizeTopup,
   onlyAdds: (body) => body?.then === undefined,
   handle: ({ app, caller, body, locale }, assetState) =>
-    topups.createTopup(app, caller, { input: body ?? {}, locale, assetState }),
+    quotes.createTopup(app, caller, { input: body ?? {}, locale, assetState }),
 })
 
 export const getTopup = defineOperation({

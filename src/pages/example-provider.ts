@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { Address } from '#src/kernel/units.ts'
-import type { DutyResult, ProviderView } from '#src/watches/provider-view.ts'
+import type { DutyResult } from '#src/watches/provider-rounds.ts'
+import type { ProviderView } from '#src/watches/provider-view.ts'
 
 const ROUNDS = 20
 /** Length of a voting round. */

@@ -4,7 +4,7 @@ import { MIN_TOPUP_CREDITS, PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { creditsWithUsd, renewalText, usdText } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { type Topup, TX_NOT_FOUND } from '#src/billing/topups/model.ts'
-import type { PaymentReceipt } from '#src/billing/topups/payment-receipts.ts'
+import type { PaymentReceipt } from '#src/billing/topups/view.ts'
 import {
   formatAmount,
   formatDateTime,

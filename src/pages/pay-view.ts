@@ -1,7 +1,6 @@
 import { erc20Abi } from 'viem'
 import { encodeFunctionData, numberToHex } from 'viem/utils'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
-import type { PaymentPage } from '#src/billing/topups/linked-topups.ts'
 import {
   QUOTE_SECONDS,
   type Topup,
@@ -9,6 +8,7 @@ import {
   TX_NOT_FOUND,
 } from '#src/billing/topups/model.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
+import type { PaymentPage } from '#src/billing/topups/service.ts'
 import { formatTime, shortAddress } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
 import { checkedKey, hasText, html, id, type Translate } from '#src/i18n/translate.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { PaymentPage } from '#src/billing/topups/linked-topups.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
+import type { PaymentPage } from '#src/billing/topups/service.ts'
 import { type Translate, translator } from '#src/i18n/translate.ts'
 import { Instant } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'

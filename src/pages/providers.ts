@@ -7,7 +7,7 @@ import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { listEveryProvider } from '#src/operations/look-ups.ts'
 import { type ListedProvider, ROUNDS_PER_PROVIDER } from '#src/watches/provider-list.ts'
-import { toneOfRounds } from '#src/watches/round-counts.ts'
+import { toneOfRounds } from '#src/watches/provider-rounds.ts'
 import { choicesOf, queryParametersOf, sendPage } from './layout.ts'
 import { linkPreview } from './link-preview.ts'
 

@@ -5,9 +5,9 @@ import {
   DUTIES,
   type DutyResult,
   dutyResultOf,
-  type ProviderView,
-} from '#src/watches/provider-view.ts'
-import { roundsWithin } from '#src/watches/round-counts.ts'
+  roundsWithin,
+} from '#src/watches/provider-rounds.ts'
+import type { ProviderView } from '#src/watches/provider-view.ts'
 
 /**
  * The provider's last rounds: as a picture, and as a table for screen readers. Oldest first.

@@ -1,8 +1,8 @@
 /** Badge about a provider's last rounds, for READMEs and sites. Pure. */
 import { shortAddress } from '#src/i18n/format.ts'
 import { escapeHtml } from '#src/i18n/translate.ts'
+import { countRounds, roundsWithin } from '#src/watches/provider-rounds.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
-import { countRounds, roundsWithin } from '#src/watches/round-counts.ts'
 import { drawableName } from './provider-picture.ts'
 
 const ROUNDS = 20

@@ -1,5 +1,5 @@
 /** Colours of a picture. */
-import type { DutyResult } from '#src/watches/provider-view.ts'
+import type { DutyResult } from '#src/watches/provider-rounds.ts'
 
 /**
  * Colours of a drawing. `dark` and `light` are opaque; `page` is transparent, with the CSS variables

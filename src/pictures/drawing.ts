@@ -1,6 +1,6 @@
 /** Size, letters and marks that all parts of a picture share. */
 import { escapeHtml } from '#src/i18n/translate.ts'
-import type { DutyResult } from '#src/watches/provider-view.ts'
+import type { DutyResult } from '#src/watches/provider-rounds.ts'
 import { OUTLINE_UNITS, type Outline, outlineFontOf, outlineOf } from './outlines.ts'
 
 export const WIDTH = 1280

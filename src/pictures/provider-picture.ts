@@ -2,12 +2,12 @@
  * Drawing of a provider's last rounds, in the reader's language. Pure. The letters are large enough for a
  * phone. Rendered as PNG it has the fonts of the service, on a page those of the browser.
  */
-
 import { shortAddress } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { countCodePoints, cutText } from '#src/kernel/cut-text.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import type { DutyResult, ProviderView } from '#src/watches/provider-view.ts'
+import type { DutyResult } from '#src/watches/provider-rounds.ts'
+import type { ProviderView } from '#src/watches/provider-view.ts'
 import { type Colours, PALETTES, type Palette } from './colours.ts'
 import {
   fitting,

@@ -1,8 +1,8 @@
 /** A provider's voting rounds in words, beside its picture: the same in chats and on pages. */
 import { formatNumber } from '#src/i18n/format.ts'
 import type { Translate } from '#src/i18n/translate.ts'
+import { countRounds, roundsWithin, toneOfRounds } from '#src/watches/provider-rounds.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
-import { countRounds, roundsWithin, toneOfRounds } from '#src/watches/round-counts.ts'
 
 /** The newest `range` rounds in words. */
 export function roundsText(

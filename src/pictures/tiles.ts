@@ -1,9 +1,6 @@
 /** The tiles below the rounds of a picture: fast updates, weight, the next reward epoch. Pure. */
-import {
-  type DutyResult,
-  isSilentByFastUpdates,
-  type ProviderView,
-} from '#src/watches/provider-view.ts'
+import type { DutyResult } from '#src/watches/provider-rounds.ts'
+import { isSilentByFastUpdates, type ProviderView } from '#src/watches/provider-view.ts'
 import type { Colours } from './colours.ts'
 import {
   fitting,

@@ -6,7 +6,7 @@ import {
   type Eligibility,
   type PastStatus,
   type ProviderStatus,
-} from '#src/fsp/indexer/providers.ts'
+} from '#src/fsp/indexer/provider-status.ts'
 import {
   createPublicationFetcher,
   type PublicationFetcher,

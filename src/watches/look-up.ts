@@ -11,8 +11,9 @@ import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import { type AddressProblem, readAddress } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { WatchTypeFacts } from './facts.ts'
-import { type ListedProvider, listEveryProvider } from './provider-list.ts'
+import { type ListedProvider, listProviders, ROUNDS_PER_PROVIDER } from './provider-list.ts'
 import { type NamedProvider, searchProviders } from './provider-names.ts'
+import { readProvidersSnapshot } from './provider-snapshot.ts'
 import {
   getPastProvider,
   getProviderView,
@@ -127,9 +128,11 @@ export function createLookUps(deps: Deps, { cachedMax = CACHED_ANSWERS_MAX } = {
       return round === undefined ? answer : asOfRound(deps, answer, round)
     },
     listAll: () =>
-      lists.get('list', async () =>
-        listEveryProvider(deps, await named.facts.providerNames(), AbortSignal.timeout(ANSWER_MS)),
-      ),
+      lists.get('list', async () => {
+        const names = await named.facts.providerNames()
+        const signal = AbortSignal.timeout(ANSWER_MS)
+        return listProviders(await readProvidersSnapshot(deps, ROUNDS_PER_PROVIDER, signal), names)
+      }),
     async find(text) {
       const typed = readAddress(text)
       if (typed.ok) return lookUp(typed.value)

@@ -39,7 +39,7 @@ const withCommit = (commit: object) => ({
 })
 const common = `provider="${PROVIDER}",chain="flare"`
 const linesOf = async (rounds: readonly ProviderObservation[]) =>
-  (await metricsText(PROVIDER, rounds, 'en')).split('\n')
+  (await metricsText({ provider: PROVIDER, rounds: rounds }, 'en')).split('\n')
 
 test('a provider without stored rounds has counts of zero, and no metrics with unknown values', async () => {
   const lines = await linesOf([])
@@ -81,7 +81,7 @@ test('a registration for an earlier epoch gives no metric for the next one', asy
 })
 
 test.each(LOCALES)('every metric has a meaning in %s', async (locale) => {
-  const text = await metricsText(PROVIDER, [roundOf(1)], locale)
+  const text = await metricsText({ provider: PROVIDER, rounds: [roundOf(1)] }, locale)
   const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
   const explained = [...text.matchAll(/^# HELP (\S+) \S{1}.+/gm)].map(([, name]) => name)
   expect(names.length).toBeGreaterThan(5)

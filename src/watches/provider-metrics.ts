@@ -19,7 +19,9 @@ import {
   dutyResultOf,
   dutyResultsOf,
   minimalConditionsOf,
-} from './provider-view.ts'
+  newestOf,
+} from './provider-rounds.ts'
+import { type ProviderSnapshot, readPastSnapshot } from './provider-snapshot.ts'
 import { isProviderWatched } from './store.ts'
 import { CONDITION_WINDOW_ROUNDS } from './types/provider-fsp/conditions.ts'
 
@@ -56,7 +58,10 @@ export async function getProviderMetrics(
     caches.get(facts) ?? createSharedCache(clock, { max: KEPT_MAX, freshMs: () => FRESH_MS })
   caches.set(facts, cache)
   return cache.get(`${locale} ${provider}`, async () =>
-    metricsText(provider, await facts.rounds.newest(provider, CONDITION_WINDOW_ROUNDS), locale),
+    metricsText(
+      await readPastSnapshot({ facts }, { provider, rounds: CONDITION_WINDOW_ROUNDS }),
+      locale,
+    ),
   )
 }
 
@@ -73,14 +78,9 @@ interface Metric {
   readonly samples: readonly Sample[]
 }
 
-/**
- * The metrics of a provider as text.
- *
- * @param rounds the provider's newest rounds, newest first
- */
+/** The metrics of a provider as text. */
 export function metricsText(
-  provider: Address,
-  rounds: readonly ProviderObservation[],
+  { provider, rounds }: Pick<ProviderSnapshot, 'provider' | 'rounds'>,
   locale: Locale,
 ): Promise<string> {
   const t = translator(locale)
@@ -109,25 +109,13 @@ function metricsOf(rounds: readonly ProviderObservation[]): readonly Metric[] {
   ]
 }
 
-/** The newest value of a field that not every round has. */
-function newestOf<T>(
-  rounds: readonly ProviderObservation[],
-  part: (round: ProviderObservation) => T | null | undefined,
-): T | undefined {
-  for (const round of rounds) {
-    const value = part(round)
-    if (value !== null && value !== undefined) return value
-  }
-  return undefined
-}
-
 /** The sample of a value; empty if the value is unknown. */
 function some(value: number | boolean | null | undefined): readonly Sample[] {
   return value === null || value === undefined ? [] : [[Number(value)]]
 }
 
 function dutyMetrics(rounds: readonly ProviderObservation[]): readonly Metric[] {
-  const cells = rounds.map((round) => ({ id: 0, startsAt: new Date(0), ...dutyResultsOf(round) }))
+  const cells = rounds.map(dutyResultsOf)
   const [newest] = rounds
   const counts = DUTIES.flatMap((duty) =>
     DUTY_RESULTS.map((result): Sample => {

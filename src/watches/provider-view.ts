@@ -1,35 +1,16 @@
 import { z } from 'zod'
-import type { FspChain } from '#src/fsp/chain.ts'
-import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
+import type { ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
-import type { WatchTypeFacts } from './facts.ts'
-import { type LiveProviderFields, readLiveProvider } from './provider-live.ts'
+import { DUTY_RESULTS, dutyResultsOf, minimalConditionsOf, newestOf } from './provider-rounds.ts'
 import {
-  ANCHOR_CONDITION,
-  CONDITION_WINDOW_ROUNDS,
-  fulfilledShare,
-  PARTICIPATION_CONDITION,
-  type RateCondition,
-  ROUNDS_MIN,
-  UPTIME_MINIMUM,
-} from './types/provider-fsp/conditions.ts'
-import { undefinedIfUnavailable } from './unavailable.ts'
+  type ProviderSnapshot,
+  readPastSnapshot,
+  readSnapshot,
+  type SnapshotDeps,
+} from './provider-snapshot.ts'
+import { CONDITION_WINDOW_ROUNDS } from './types/provider-fsp/conditions.ts'
 
-/** Result of one duty in a round. */
-export const DUTY_RESULTS = [
-  'ok',
-  'late',
-  'early',
-  'missing',
-  'mismatch',
-  'offence',
-  'unknown',
-] as const
-export type DutyResult = (typeof DUTY_RESULTS)[number]
-/** Duties of a provider in a round, as rows: those of the FTSO, then those of the FDC. */
-export const DUTIES = ['commit', 'reveal', 'signature', 'bitvote', 'fdcSignature'] as const
-export type Duty = (typeof DUTIES)[number]
 const DutyResult = z.enum(DUTY_RESULTS).meta({ description: 'operations:field.roundCell' })
 
 const Rate = z
@@ -136,13 +117,6 @@ export type ProviderQuery = z.output<typeof ProviderQuery>
 
 const STALE_MS = 300_000
 
-interface Deps {
-  readonly chain: FspChain
-  readonly facts: WatchTypeFacts
-  readonly clock: Clock
-  readonly confirmations: number
-}
-
 /**
  * A provider at a past time, from the voting rounds stored for it up to then: for the page of an alert that is over,
  * and for the picture of a message. The chain is not asked, and the view is never stale.
@@ -150,15 +124,12 @@ interface Deps {
  * @param query `until`: the time, or the last round
  */
 export async function getPastProvider(
-  { facts }: Pick<Deps, 'facts'>,
-  { provider, rounds, until }: ProviderQuery & { readonly until: Date | number },
+  deps: Pick<SnapshotDeps, 'facts'>,
+  query: ProviderQuery & { readonly until: Date | number },
 ): Promise<ProviderView> {
-  const stored = await facts.rounds.newest(
-    provider,
-    Math.max(rounds, CONDITION_WINDOW_ROUNDS),
-    until,
-  )
-  return { ...viewOf(provider, { rounds: stored, shown: rounds }), stale: false }
+  const rounds = Math.max(query.rounds, CONDITION_WINDOW_ROUNDS)
+  const snapshot = await readPastSnapshot(deps, { ...query, rounds })
+  return { ...viewOf(snapshot, query.rounds), stale: false }
 }
 
 /**
@@ -168,43 +139,28 @@ export async function getPastProvider(
  * values are null.
  */
 export async function getProviderView(
-  deps: Deps,
+  deps: SnapshotDeps & { readonly clock: Clock },
   query: ProviderQuery,
   signal?: AbortSignal,
 ): Promise<ProviderView> {
-  const { facts, clock } = deps
-  const answer = await undefinedIfUnavailable(
-    async () => ({ live: await readLiveProvider(deps, query.provider, signal) }),
-    signal,
-  )
-  const live = answer?.live
-  const provider = live?.provider ?? query.provider
-  const rounds = await facts.rounds.newest(
-    provider,
-    Math.max(query.rounds, CONDITION_WINDOW_ROUNDS),
-  )
-  const view = viewOf(provider, { rounds, shown: query.rounds, live })
-  const isOld = view.asOf === null || clock.now().getTime() - view.asOf.getTime() > STALE_MS
-  return { ...view, stale: isOld || answer === undefined }
+  const rounds = Math.max(query.rounds, CONDITION_WINDOW_ROUNDS)
+  const { isAnswered, ...snapshot } = await readSnapshot(deps, { ...query, rounds }, signal)
+  const view = viewOf(snapshot, query.rounds)
+  const isOld = view.asOf === null || deps.clock.now().getTime() - view.asOf.getTime() > STALE_MS
+  return { ...view, stale: isOld || !isAnswered }
 }
 
-/** The view of a provider's rounds, newest first, with what was read from the chain. */
+/** The view of a snapshot with its `shown` newest rounds. */
 function viewOf(
-  provider: Address,
-  sources: {
-    readonly rounds: readonly ProviderObservation[]
-    /** Number of rounds in the view. */
-    readonly shown: number
-    readonly live?: LiveProviderFields | undefined
-  },
+  { provider, rounds, live }: ProviderSnapshot,
+  shown: number,
 ): Omit<ProviderView, 'stale'> {
-  const { rounds, shown, live } = sources
   const [last] = rounds
   // True or null, never false: a stored round without checks proves neither that the provider is not registered now nor
   // that the address is the identity of a provider.
   const wasMember = last?.checks != null || null
-  const nodes = rounds.find(({ nodes }) => nodes !== null)?.nodes
-  const silence = rounds.find(({ fastUpdates }) => fastUpdates !== null)?.fastUpdates
+  const nodes = newestOf(rounds, (round) => round.nodes)
+  const silence = newestOf(rounds, (round) => round.fastUpdates)
   return {
     provider,
     addresses: live?.addresses ?? last?.addresses ?? null,
@@ -235,20 +191,6 @@ function viewOf(
   }
 }
 
-/** Result of a duty in a round. */
-export function dutyResultOf(
-  { ftso, fdc }: ProviderView['rounds'][number],
-  duty: Duty,
-): DutyResult {
-  if (duty === 'bitvote') return fdc.bitvote
-  return duty === 'fdcSignature' ? fdc.signature : ftso[duty]
-}
-
-/** Whether a duty was missed or fulfilled wrongly. */
-export function isBadResult(cell: DutyResult): boolean {
-  return cell !== 'ok' && cell !== 'unknown'
-}
-
 /**
  * Whether there is evidence that the address belongs to a provider: a stored round with a result of an FTSO duty, a
  * registration, or a place in the signing policy.
@@ -265,63 +207,4 @@ function balancesOf(last: ProviderObservation | undefined): ProviderView['balanc
     ...balance,
     balanceWei: BigInt(balance.balanceWei),
   }))
-}
-
-/** Duties of a round, each with its worst verdict. */
-export function dutyResultsOf(
-  observation: Pick<ProviderObservation, 'checks'>,
-): Pick<ProviderView['rounds'][number], 'ftso' | 'fdc'> {
-  const hasVerdict = (name: Parameters<typeof checkOf>[1], verdict: string) =>
-    checkOf(observation, name).verdict === verdict
-  const resultOfCheck = (name: Parameters<typeof checkOf>[1]): DutyResult => {
-    const { verdict, values } = checkOf(observation, name)
-    if (verdict !== 'bad') return verdict === 'good' ? 'ok' : 'unknown'
-    const reason = values?.['reason']
-    return reason === 'late' || reason === 'early' ? reason : 'missing'
-  }
-  return {
-    ftso: {
-      commit: resultOfCheck('commit'),
-      reveal: hasVerdict('revealOffence', 'bad') ? 'offence' : resultOfCheck('reveal'),
-      signature: hasVerdict('mismatch', 'bad')
-        ? 'mismatch'
-        : hasVerdict('grace', 'bad')
-          ? 'late'
-          : resultOfCheck('signature'),
-    },
-    fdc: {
-      bitvote:
-        hasVerdict('consensus', 'bad') || hasVerdict('bitVoteLength', 'bad')
-          ? 'mismatch'
-          : resultOfCheck('bitVote'),
-      signature: hasVerdict('fdcMismatch', 'bad')
-        ? 'mismatch'
-        : hasVerdict('fdcOffence', 'bad')
-          ? 'offence'
-          : hasVerdict('fdcGrace', 'bad')
-            ? 'late'
-            : resultOfCheck('fdcSignature'),
-    },
-  }
-}
-
-/** Rates of the minimal conditions over these rounds; null with less than ROUNDS_MIN of them, for uptime without polls. */
-export function minimalConditionsOf(
-  rounds: readonly ProviderObservation[],
-): ProviderView['minimalConditions'] {
-  const rateOf = ({ count, protocolMinimum: minimum }: RateCondition) => {
-    const counts = rounds.flatMap((round) => {
-      const counted = count(round)
-      return counted === undefined ? [] : [counted]
-    })
-    return counts.length < ROUNDS_MIN ? null : { rate: fulfilledShare(counts), minimum }
-  }
-  const polls = rounds
-    .flatMap(({ nodes }) => nodes ?? [])
-    .flatMap(({ connectedPolls, polls }) => (polls > 0 ? [[connectedPolls, polls] as const] : []))
-  return {
-    anchor: rateOf(ANCHOR_CONDITION),
-    fdc: rateOf(PARTICIPATION_CONDITION),
-    uptime: polls.length === 0 ? null : { rate: fulfilledShare(polls), minimum: UPTIME_MINIMUM },
-  }
 }

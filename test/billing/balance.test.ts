@@ -1,7 +1,8 @@
 import type { Hex } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { settlePayments } from '#src/billing/topups/payment-passes.ts'
+import { settlePayments } from '#src/billing/topups/scan.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
+import { createQuarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { buyer, draftOf, type PayWorld, payWorld, topupOf } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
@@ -42,7 +43,7 @@ async function deployForwarder(): Promise<Address> {
   return contractAddress
 }
 
-async function forward(value: bigint): Promise<string> {
+async function forward(value: bigint): Promise<Hex> {
   const order = { account: bob(), to: forwarder, value, chain: null }
   const hash = await world.devnet.client.sendTransaction(order)
   await world.devnet.mine(COMPARED, 1)
@@ -65,15 +66,37 @@ async function lookUntilBalance(nth: number): Promise<void> {
 
 async function cursor() {
   const [row] = await world.sql`
-    select position::integer, balance_block::integer as block, balance_assumed as assumed
+    select position::integer, balance_block::integer as block
     from payment_cursors where chain = 'flare'`
   return row ?? {}
 }
 
-const internal = async () => [
-  ...(await world.sql`
-    select tx_hash, amount_units::text as units from topup_payments where way = 'internal'`),
-]
+/** Recorded coins without a transfer: their amount, and the first and last of the blocks in which they arrived. */
+async function internal() {
+  const rows = await world.sql`
+    select reference, amount_units::text as units from topup_payments where way = 'internal'
+    order by block_number`
+  return rows.map(({ reference, units }) => {
+    const [first, last] = String(reference).match(/\d+/g)?.map(Number) ?? []
+    return { units, first: first ?? 0, last: last ?? 0 }
+  })
+}
+
+async function blockOf(hash: Hex): Promise<number> {
+  return Number((await world.devnet.client.getTransactionReceipt({ hash })).blockNumber)
+}
+
+/** Expects that the row names at most as many blocks as are compared at once, with that of the transaction. */
+async function expectWithin(
+  row: Awaited<ReturnType<typeof internal>>[number] | undefined,
+  hash: Hex,
+) {
+  if (row === undefined) throw new Error('no coins were recorded')
+  const block = await blockOf(hash)
+  expect(row.first).toBeLessThanOrEqual(block)
+  expect(row.last).toBeGreaterThanOrEqual(block)
+  expect(row.last - row.first).toBeLessThan(COMPARED)
+}
 
 test('the balance is compared once in many blocks', async () => {
   await world.devnet.mine(COMPARED)
@@ -113,10 +136,12 @@ test('a comparison that is stopped continues from its last step', async () => {
   await world.rpc.up()
   expect(Math.min(...blocks)).toBeGreaterThan(second)
   expect((await cursor())['block']).toBeGreaterThan(position - COMPARED)
-  expect(await internal()).toEqual([{ tx_hash: txHash, units: '17' }])
+  const rows = await internal()
+  expect(rows).toMatchObject([{ units: '17' }])
+  await expectWithin(rows[0], txHash)
 }, 60_000)
 
-test('a balance that is refused is compared later, and each transfer is recorded with its transaction', async () => {
+test('a balance that is refused is compared later, and each transfer is recorded with its blocks', async () => {
   const before = await cursor()
   const hashes = [await forward(19n), await forward(23n)]
   world.rpc.failNext(1000, { code: -32603, message: 'internal error' }, 'eth_getBalance')
@@ -125,35 +150,47 @@ test('a balance that is refused is compared later, and each transfer is recorded
   expect(await internal()).toEqual([])
   await world.rpc.up()
   await world.settle()
-  const found = (await internal()).map((row) => row['tx_hash'])
-  expect(found.toSorted()).toEqual(hashes.toSorted())
+  const rows = await internal()
+  expect(rows).toMatchObject([{ units: '19' }, { units: '23' }])
+  for (const [index, hash] of hashes.entries()) await expectWithin(rows[index], hash)
 })
 
-test('blocks whose state is pruned are skipped with a log line, and their transfers are recorded at the first state', async () => {
+const PRUNED = { code: -32000, message: 'missing trie node' }
+
+test('blocks whose state is pruned are compared together with later ones, and nothing is lost', async () => {
   const hash = await forward(29n)
   await forward(31n)
-  const lines: string[] = []
-  const log = { ...silentLogger, warn: (_: object, message: string) => lines.push(message) }
-  world.rpc.failNext(1000, { code: -32000, message: 'missing trie node' }, 'eth_getBalance')
+  const before = await cursor()
+  const lines: object[] = []
+  const log = { ...silentLogger, error: (fields: object) => lines.push(fields) }
+  world.rpc.failNext(1000, PRUNED, 'eth_getBalance')
   await world.sync()
-  await settlePayments({ ...world.app, log }, new AbortController().signal)
-  expect(lines.filter((line) => line.startsWith('state is pruned'))).toHaveLength(1)
-  const { block, position, assumed } = await cursor()
-  expect(position - block).toBeLessThan(COMPARED)
-  expect(assumed).toBe(true)
+  const quarantine = createQuarantine({ log })
+  const pass = () => settlePayments({ ...world.app, quarantine }, new AbortController().signal)
+  await pass()
+  await pass()
+  expect(lines).toMatchObject([{ kind: 'balance-comparison' }])
+  expect((await cursor())['block']).toBe(before['block'])
   expect(await internal()).toEqual([])
   await world.rpc.up()
-  await world.devnet.mine(COMPARED)
-  await world.settle()
-  // The transactions are no longer known: the amount is recorded as one transfer, without a
-  // transaction.
-  const rows = await internal()
-  expect(rows.map(({ units }) => units)).toEqual(['60'])
-  expect(rows[0]?.['tx_hash']).not.toBe(hash)
-  expect(await cursor()).toMatchObject({ assumed: false })
+  // The newest state is there, that of the first step is not.
+  let asked = 0
+  world.rpc.rewrite('eth_getBalance', (units) => {
+    asked += 1
+    if (asked === 1) world.rpc.failNext(1, PRUNED, 'eth_getBalance')
+    return units
+  })
+  await pass()
+  await world.rpc.up()
+  const [row, ...others] = await internal()
+  expect(row?.units).toBe('60')
+  expect(others).toEqual([])
+  expect(row?.first).toBeLessThanOrEqual(await blockOf(hash))
+  const { block, position } = await cursor()
+  expect([row?.last, block]).toEqual([position, position])
 })
 
-test('comparing begins at the oldest block with a state where that of the first is pruned', async () => {
+test('comparing begins at the newest confirmed block where the state of the first is pruned', async () => {
   await world.devnet.mine(20)
   await world.sql`update payment_cursors set balance_of = null where chain = 'flare'`
   const { position } = await cursor()
@@ -167,10 +204,12 @@ test('comparing begins at the oldest block with a state where that of the first 
   })
   await world.sync()
   await settlePayments({ ...world.app, log }, controller.signal).catch(() => undefined)
-  expect((await cursor())['block']).toBe(position + 1)
+  expect((await cursor())['block']).toBe(position + 20)
   expect(lines).toEqual([expect.stringContaining('state is pruned')])
   await world.rpc.up()
   const txHash = await forward(37n)
   await world.settle()
-  expect(await internal()).toEqual([{ tx_hash: txHash, units: '37' }])
+  const rows = await internal()
+  expect(rows).toMatchObject([{ units: '37' }])
+  await expectWithin(rows[0], txHash)
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendDueReminders } from '#src/billing/subscriptions/reminders.ts'
 import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
-import { settlePayments } from '#src/billing/topups/payment-passes.ts'
+import { settlePayments } from '#src/billing/topups/scan.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createPaymentOptions } from '#src/billing/topups/payment-options.ts'
-import { settlePayments } from '#src/billing/topups/payment-passes.ts'
+import { settlePayments } from '#src/billing/topups/scan.ts'
 import { confirmTopup } from '#src/billing/topups/service.ts'
 import { createChain } from '#src/chain/client.ts'
 import { connect } from '#src/db/connection.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { settlePayments } from '#src/billing/topups/payment-passes.ts'
-import { pruneTopups } from '#src/billing/topups/retention.ts'
+import { settlePayments } from '#src/billing/topups/scan.ts'
+import { pruneTopups } from '#src/billing/topups/service.ts'
 import { listWaitingSubmissions } from '#src/billing/topups/store.ts'
 import { buyer, draftOf, ledgerOf, type PayWorld, payWorld } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'

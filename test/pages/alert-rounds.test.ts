@@ -3,7 +3,8 @@ import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { alertPageData } from '#src/pages/alert-view.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { DUTY_RESULTS, type DutyResult, type ProviderView } from '#src/watches/provider-view.ts'
+import { DUTY_RESULTS, type DutyResult } from '#src/watches/provider-rounds.ts'
+import type { ProviderView } from '#src/watches/provider-view.ts'
 import { openSite, type Site } from './site.ts'
 
 let site: Site

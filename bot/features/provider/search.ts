@@ -1,5 +1,4 @@
 /** Search for data providers by address or public name. */
-
 import { typed } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'

@@ -17,9 +17,8 @@ import {
   type DutyResult,
   dutyResultOf,
   isBadResult,
-  isSilentByFastUpdates,
-  type ProviderView,
-} from '#src/watches/provider-view.ts'
+} from '#src/watches/provider-rounds.ts'
+import { isSilentByFastUpdates, type ProviderView } from '#src/watches/provider-view.ts'
 import { LOW_LIMITS_WEI, lowBalanceSeverity } from '#src/watches/types/provider-fsp/balances.ts'
 import { preHtml, textHtml } from '../../views/markup.ts'
 import { clockTime } from '../../views/time.ts'

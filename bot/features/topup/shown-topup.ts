@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { termReference } from '#src/billing/subscriptions/rules.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
-import { remainderOf } from '#src/billing/topups/remainder.ts'
+import { remainderOf } from '#src/billing/topups/view.ts'
 import type { Hash } from '#src/kernel/units.ts'
 import { getTopupWithPayments, listLedger } from '#src/operations/chat-status.ts'
 import type { App } from '#src/operations/define.ts'

@@ -1,5 +1,4 @@
 /** Settles concurrent calls of several payers in one statement. */
-
 import { randomUUID } from 'node:crypto'
 import type { Db, SQL } from '#src/db/connection.ts'
 import { isConnectionFailure } from '#src/db/session.ts'
@@ -81,18 +80,18 @@ export async function settleTokenCalls(
   return outcomes
 }
 
-/** Settles calls without a token. They are counted by client network, and only free ones are possible. */
-export async function settleNetworkCalls(
+/** Settles a call without a token. These are counted by client network, and only free ones are possible. */
+export async function settleNetworkCall(
   { db, clock }: Pick<ChargingDeps, 'db' | 'clock'>,
-  [network, ...others]: BatchGroup<string>,
-): Promise<readonly ChargeOutcome[]> {
-  const calls = others.length + 1
+  network: string,
+): Promise<ChargeOutcome> {
   const day = utcDay(clock.now())
-  const counted = await store.takeFreeCalls(db, network, day, calls)
-  const freeLeftBefore = leftBefore(counted, calls)
-  const free = Math.min(calls, freeLeftBefore)
-  const nothing = { priceCredits: 0, batch: '', paid: 0, balanceBeforeCredits: 0 }
-  return listCallOutcomes({ ...nothing, subject: network, day, freeLeftBefore, free }, calls)
+  const counted = await store.takeFreeCalls(db, network, day, 1)
+  if (counted === undefined) {
+    return { ok: false, reason: 'payment_required', balanceCredits: 0, freeLeft: 0 }
+  }
+  const charge = { kind: 'free', subject: network, day } as const
+  return { ok: true, charge, balanceCredits: 0, freeLeft: freeCallsLeft(counted) }
 }
 
 async function settle(

@@ -24,6 +24,8 @@ export const CONCURRENT_BATCH_MIN_CALLS = 16
 export const BATCH_WAIT_MS = 3
 /** Time after which calls no longer wait for slow statements. */
 export const BATCH_PATIENCE_MS = 50
+/** Maximum number of payers whose refunds, and of networks whose calls, one process writes at the same time. */
+export const PAYERS_AT_ONCE = 2
 /** Maximum number of payers that one statement settles, and of calls of each payer. */
 export const PAYERS_PER_BATCH_MAX = 64
 export const CALLS_PER_PAYER_MAX = 200

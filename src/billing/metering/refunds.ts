@@ -1,8 +1,6 @@
 /** Refunds of charges, which are retried when the database is not available. */
-
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import { credit } from '../account/service.ts'
@@ -14,7 +12,7 @@ import {
   type RefundResult,
 } from './model.ts'
 import { freeCallsLeft, refundReference } from './rules.ts'
-import { refundFreeCalls } from './store.ts'
+import { refundFreeCall } from './store.ts'
 
 interface Deps {
   readonly db: Db
@@ -69,43 +67,18 @@ export function createPendingRefunds({ db, clock, log }: Deps): PendingRefunds {
   }
 }
 
-/**
- * Refunds charges of one payer: either all free calls of one day, or all paid calls. Never rejects: paid
- * calls that cannot be refunded now are added to the pending refunds.
- */
-export async function refundCharges(
-  deps: Deps,
-  charges: readonly [Charge, ...Charge[]],
-  pendingRefunds: PendingRefunds,
-): Promise<readonly RefundResult[]> {
-  const [first] = charges
-  try {
-    if (first.kind === 'free') {
-      const { subject, day } = first
-      const counted = await refundFreeCalls(deps.db, subject, day, charges.length)
-      return charges.map(() => ({ ok: true, freeLeft: freeCallsLeft(counted) }))
-    }
-    const references = referencesOf(charges)
-    return await transact(deps.db, async (tx) => {
-      const returned: RefundResult[] = []
-      for (const reference of references) {
-        const balanceCredits = await refundEntry(tx, reference, deps.clock.now())
-        returned.push({ ok: true, ...(balanceCredits !== undefined && { balanceCredits }) })
-      }
-      return returned
-    })
-  } catch (error) {
-    deps.log.warn(
-      { calls: charges.length, problem: loggableError(error) },
-      'charges of failed calls were not refunded yet; the next run tries again',
-    )
-    pendingRefunds.add(referencesOf(charges))
-    return charges.map(() => ({ ok: false }))
+/** Refunds the charge of one call: the free call, or the credits with an entry `refund`, once. */
+export async function refundCharge(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  charge: Charge,
+): Promise<RefundResult> {
+  if (charge.kind === 'free') {
+    const counted = await refundFreeCall(db, charge.subject, charge.day)
+    return { ok: true, freeLeft: freeCallsLeft(counted) }
   }
-}
-
-function referencesOf(charges: readonly Charge[]): readonly string[] {
-  return charges.flatMap((charge) => (charge.kind === 'paid' ? charge.reference : []))
+  const { reference } = charge
+  const balanceCredits = await transact(db, (tx) => refundEntry(tx, reference, clock.now()))
+  return { ok: true, ...(balanceCredits !== undefined && { balanceCredits }) }
 }
 
 /**

@@ -1,21 +1,23 @@
+import { createKeyedLimiter } from '#src/chain/keyed-limiter.ts'
 import type { Db } from '#src/db/connection.ts'
 import { createBatcher } from '#src/kernel/batcher.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { findAccount } from '../account/store.ts'
 import {
   type FoundToken,
   settleCallsTogether,
-  settleNetworkCalls,
+  settleNetworkCall,
   settleTokenCalls,
   type TokenCall,
 } from './charging.ts'
 import { createLedgerNotifier } from './listeners.ts'
 import * as model from './model.ts'
-import { createPendingRefunds, refundCharges } from './refunds.ts'
+import { createPendingRefunds, refundCharge } from './refunds.ts'
 import { freeCallsLeft, utcDay } from './rules.ts'
 import { countFreeCalls, deleteFreeCallsBefore } from './store.ts'
 
@@ -26,7 +28,7 @@ interface Deps {
   readonly tokens: model.TokenLookup
 }
 
-/** Charges metered calls. Concurrent calls to this process are settled together. */
+/** Charges metered calls. Concurrent calls with tokens to this process are settled together. */
 export interface Metering {
   /**
    * Settles a call: free, paid, or refused.
@@ -62,6 +64,41 @@ const LIMITS = {
   itemsMax: model.CALLS_IN_FLIGHT_MAX,
 } as const
 
+/**
+ * Work of one payer at a time: it would wait for the row of the payer anyway, and keep a connection meanwhile.
+ *
+ * @param waitingMax maximum number of waiting pieces of work of one payer
+ */
+function createPayerWork(waitingMax: number) {
+  const limiter = createKeyedLimiter({
+    each: { runningMax: 1, waitingMax, refusal: tooManyWait },
+    all: {
+      runningMax: model.PAYERS_AT_ONCE,
+      waitingMax: model.CALLS_IN_FLIGHT_MAX,
+      refusal: tooManyWait,
+    },
+  })
+  const working = new Set<Promise<void>>()
+  return {
+    run<Result>(payer: string, work: () => Promise<Result>): Promise<Result> {
+      const result = limiter.take(payer, work)
+      const forget = () => {
+        working.delete(ended)
+      }
+      const ended: Promise<void> = result.then(forget, forget)
+      working.add(ended)
+      return result
+    },
+    async idle(): Promise<void> {
+      while (working.size > 0) await Promise.all(working)
+    },
+  }
+}
+
+function tooManyWait(): AppError {
+  return new AppError('rate_limited', 'rate_limited', { retryAfterSeconds: 1 })
+}
+
 /** Creates the metering of this process. */
 export function createMetering(deps: Deps): Metering {
   const ledgerNotifier = createLedgerNotifier(deps)
@@ -87,37 +124,36 @@ export function createMetering(deps: Deps): Metering {
     processAlone: (group) => settleTokenCalls(charging, group),
     isAlike: (call, other) => call.hash === other.hash && call.resource === other.resource,
   })
-  const networkCalls = createBatcher<string, model.ChargeOutcome>({
-    ...LIMITS,
-    processAlone: (group) => settleNetworkCalls(deps, group),
-    isAlike: () => true,
-  })
-  const refundBatcher = createBatcher<model.Charge, model.RefundResult>({
-    ...LIMITS,
-    waitingPerKeyMax: model.CALLS_IN_FLIGHT_MAX,
-    processAlone: (group) => refundCharges(deps, group, pendingRefunds),
-    isAlike: (charge, other) => dayOf(charge) === dayOf(other),
-  })
+  const networkCalls = createPayerWork(model.WAITING_CALLS_PER_PAYER_MAX)
+  const refunds = createPayerWork(model.CALLS_IN_FLIGHT_MAX)
 
   return {
     async charge({ resource, payer }) {
-      const outcome =
-        payer.kind === 'token'
-          ? tokenCalls.add(wallets.get(payer.hash) ?? payer.hash, { hash: payer.hash, resource })
-          : networkCalls.add(payer.network, payer.network)
-      if (outcome !== undefined) return outcome
-      throw new AppError('rate_limited', 'rate_limited', { retryAfterSeconds: 1 })
+      if (payer.kind === 'network') {
+        const { network } = payer
+        return networkCalls.run(network, () => settleNetworkCall(deps, network))
+      }
+      const { hash } = payer
+      const outcome = tokenCalls.add(wallets.get(hash) ?? hash, { hash, resource })
+      if (outcome === undefined) throw tooManyWait()
+      return outcome
     },
     async refund(charge) {
-      const returned = refundBatcher.add(payerOf(charge), charge)
-      if (returned !== undefined) return returned
-      if (charge.kind === 'paid') pendingRefunds.add([charge.reference])
-      return { ok: false }
+      try {
+        return await refunds.run(payerOf(charge), () => refundCharge(deps, charge))
+      } catch (error) {
+        deps.log.warn(
+          { problem: loggableError(error) },
+          'charge of a failed call was not refunded yet; the next run tries again',
+        )
+        if (charge.kind === 'paid') pendingRefunds.add([charge.reference])
+        return { ok: false }
+      }
     },
     settleRefunds: pendingRefunds.settle,
     async stop() {
       await Promise.all([tokenCalls.idle(), networkCalls.idle()])
-      await refundBatcher.idle()
+      await refunds.idle()
       await pendingRefunds.close()
       await Promise.all([ledgerNotifier.idle(), ...useRecords])
     },
@@ -156,8 +192,4 @@ function rememberWallet(wallets: Map<string, string>, { hash, wallet }: FoundTok
 
 function payerOf(charge: model.Charge): string {
   return charge.kind === 'free' ? charge.subject : charge.wallet
-}
-
-function dayOf(charge: model.Charge): string | undefined {
-  return charge.kind === 'free' ? charge.day : undefined
 }

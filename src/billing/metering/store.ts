@@ -71,8 +71,10 @@ interface FoundRow extends Record<string, unknown> {
  *
  * An account is locked before it is read, so concurrent statements never take the same free call or credit
  * twice. With `isPatient` the statement waits for locked accounts, otherwise it skips them. If a wallet has
- * two rows, the second is skipped. Rows of free calls are locked in the order of their wallets, which
- * prevents deadlocks.
+ * two rows, the second is skipped.
+ *
+ * Two statements cannot wait for each other. Of accounts, the one that does not wait skips locked ones, and the patient one
+ * has only one. Of wallets without an account, rows of free calls are locked in the order of the wallets.
  *
  * @returns one result for each row, undefined where the token is not active
  */
@@ -187,16 +189,11 @@ export async function takeFreeCalls(
   return counted?.calls
 }
 
-/** Subtracts calls from the count of free calls. @returns the new count */
-export async function refundFreeCalls(
-  db: Db,
-  subject: string,
-  day: string,
-  calls: number,
-): Promise<number> {
+/** Subtracts a call from the count of free calls. @returns the new count */
+export async function refundFreeCall(db: Db, subject: string, day: string): Promise<number> {
   const [counted] = await db
     .update(freeCalls)
-    .set({ calls: sql`greatest(0, least(${freeCalls.calls}, ${LIMIT}) - ${calls}::int)` })
+    .set({ calls: sql`greatest(0, least(${freeCalls.calls}, ${LIMIT}) - 1)` })
     .where(and(eq(freeCalls.subject, subject), eq(freeCalls.day, day)))
     .returning({ calls: freeCalls.calls })
   return counted?.calls ?? 0

@@ -7,7 +7,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type AssetKey, PAYMENT_ASSETS, type PaymentAsset } from '../price-list.ts'
 import type { PaymentSetup } from './model.ts'
-import { capUnits, paymentAssetOf, type UsdPrice } from './rules.ts'
+import { capUnits, paymentAssetOf, quotedUnitsFor, type UsdPrice, usdRateOf } from './rules.ts'
 
 /** Current state of one payment asset. */
 export interface AssetState {
@@ -296,4 +296,18 @@ function closed(
     contractPayTo: undefined,
     holdingsUnits: undefined,
   }
+}
+
+/**
+ * Amount of a quote for these credits at today's price, in the asset's smallest unit, at most 15 s old; undefined while
+ * the asset cannot be quoted.
+ */
+export async function expectedUnits(
+  { paymentOptions }: { readonly paymentOptions: PaymentOptions },
+  key: AssetKey,
+  credits: number,
+): Promise<bigint | undefined> {
+  const state = (await paymentOptions.list()).find(({ asset }) => asset.key === key)
+  if (state?.price === undefined || !state.available || state.paused) return undefined
+  return quotedUnitsFor(credits, usdRateOf(key, state.price))
 }

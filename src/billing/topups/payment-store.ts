@@ -1,7 +1,7 @@
-import { and, asc, eq, gt, isNotNull, isNull, lte, ne, not, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, lte, min, ne, not, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { TOPUPS_CHANNEL } from './model.ts'
-import { topupPayments } from './tables.ts'
+import { paymentCursors, paymentGaps, topupPayments } from './tables.ts'
 
 export type PaymentRow = typeof topupPayments.$inferSelect
 export type NewPayment = Omit<
@@ -61,15 +61,15 @@ export async function sumPaid(
   return BigInt(row?.units ?? 0)
 }
 
-/** Block and amount of the FLR payments of one kind (`way`) in the blocks after `after`, up to `upTo`. */
+/** Amounts of the FLR payments of one kind (`way`) in the blocks after `after`, up to `upTo`. */
 export function listCoinPayments(
   db: Db,
-  way: Exclude<PaymentRow['way'], 'xrpl'>,
+  way: 'native' | 'router',
   { after, upTo }: { readonly after: number; readonly upTo: number },
-): Promise<{ blockNumber: number; amountUnits: bigint }[]> {
+): Promise<{ amountUnits: bigint }[]> {
   const { blockNumber, amountUnits, asset } = topupPayments
   return db
-    .select({ blockNumber, amountUnits })
+    .select({ amountUnits })
     .from(topupPayments)
     .where(
       and(
@@ -175,4 +175,139 @@ export async function notifyOpenFlarePayments(db: Db): Promise<void> {
     .from(topupPayments)
     .where(and(isNull(settledAt), ne(way, 'xrpl')))
   await notifyTopups(db, open)
+}
+
+export type CursorRow = typeof paymentCursors.$inferSelect
+export type PaymentChain = CursorRow['chain']
+
+/** Read position of a chain; undefined before the first reading. */
+export async function findPaymentCursor(
+  db: Db,
+  chain: PaymentChain,
+): Promise<CursorRow | undefined> {
+  const [row] = await db.select().from(paymentCursors).where(eq(paymentCursors.chain, chain))
+  return row
+}
+
+/** Like `findPaymentCursor`, but locks the row (`FOR UPDATE`). */
+export async function lockPaymentCursor(
+  tx: Db,
+  chain: PaymentChain,
+): Promise<CursorRow | undefined> {
+  const { chain: name } = paymentCursors
+  const [row] = await tx.select().from(paymentCursors).where(eq(name, chain)).for('update')
+  return row
+}
+
+/** Stores the first read position of a chain, unless there is one. */
+export async function insertPaymentCursor(
+  db: Db,
+  cursor: typeof paymentCursors.$inferInsert,
+): Promise<void> {
+  await db.insert(paymentCursors).values(cursor).onConflictDoNothing()
+}
+
+/** Moves the read position forward; never back. */
+export async function movePaymentCursor(
+  db: Db,
+  chain: PaymentChain,
+  position: number,
+): Promise<void> {
+  await db
+    .update(paymentCursors)
+    .set({ position: sql`greatest(${paymentCursors.position}, ${position}::bigint)` })
+    .where(eq(paymentCursors.chain, chain))
+}
+
+/**
+ * Stores the newest block seen.
+ * @returns whether it changed
+ */
+export async function saveTip(db: Db, chain: PaymentChain, tip: number): Promise<boolean> {
+  const isOther = sql`${paymentCursors.tip} is distinct from ${tip}::bigint`
+  const changed = await db
+    .update(paymentCursors)
+    .set({ tip })
+    .where(and(eq(paymentCursors.chain, chain), isOther))
+    .returning({ chain: paymentCursors.chain })
+  return changed.length > 0
+}
+
+/** Stores an address's balance at the end of a block up to which payments explain the whole balance. */
+export async function saveExplainedBalance(
+  db: Db,
+  balance: {
+    readonly balanceOf: string
+    readonly balanceBlock: number
+    readonly balanceUnits: bigint
+  },
+): Promise<void> {
+  await db.update(paymentCursors).set(balance).where(eq(paymentCursors.chain, 'flare'))
+}
+
+export type GapRow = typeof paymentGaps.$inferSelect
+
+/**
+ * Counts a failed reading of a block.
+ * @returns the number of failed readings, including this one
+ */
+export async function countFailedRead(db: Db, blockNumber: number, at: Date): Promise<number> {
+  const [row] = await db
+    .insert(paymentGaps)
+    .values({ blockNumber, tries: 1, firstFailedAt: at })
+    .onConflictDoUpdate({
+      target: paymentGaps.blockNumber,
+      set: { tries: sql`${paymentGaps.tries} + 1` },
+    })
+    .returning({ tries: paymentGaps.tries })
+  return row?.tries ?? 1
+}
+
+/** Records a gap: the scan continues after the block, which is read again at `nextTryAt`. */
+export async function recordGap(
+  db: Db,
+  blockNumber: number,
+  times: { readonly recordedAt: Date; readonly nextTryAt: Date },
+): Promise<void> {
+  await db.update(paymentGaps).set(times).where(eq(paymentGaps.blockNumber, blockNumber))
+}
+
+/** Sets the next reading of a recorded gap. */
+export async function deferGap(db: Db, blockNumber: number, nextTryAt: Date): Promise<void> {
+  await db
+    .update(paymentGaps)
+    .set({ nextTryAt, tries: sql`${paymentGaps.tries} + 1` })
+    .where(eq(paymentGaps.blockNumber, blockNumber))
+}
+
+/** Recorded gaps due by `now`, the longest due first. */
+export function listDueGaps(db: Db, now: Date, limit: number): Promise<GapRow[]> {
+  const { nextTryAt, blockNumber } = paymentGaps
+  return db
+    .select()
+    .from(paymentGaps)
+    .where(lte(nextTryAt, now))
+    .orderBy(asc(nextTryAt), asc(blockNumber))
+    .limit(limit)
+}
+
+/** The lowest recorded gap; undefined when there is none. */
+export async function findFirstGap(db: Db): Promise<number | undefined> {
+  const { blockNumber, recordedAt } = paymentGaps
+  const [row] = await db
+    .select({ first: min(blockNumber) })
+    .from(paymentGaps)
+    .where(isNotNull(recordedAt))
+  return row?.first ?? undefined
+}
+
+/** Deletes a gap that has been read. */
+export async function deleteGap(db: Db, blockNumber: number): Promise<void> {
+  await db.delete(paymentGaps).where(eq(paymentGaps.blockNumber, blockNumber))
+}
+
+/** Deletes the counts of failed readings of blocks up to `upTo` that have been read. */
+export async function deleteFailedReadCounts(db: Db, upTo: number): Promise<void> {
+  const { blockNumber, recordedAt } = paymentGaps
+  await db.delete(paymentGaps).where(and(lte(blockNumber, upTo), isNull(recordedAt)))
 }

@@ -1,4 +1,5 @@
 import { formatUnits } from 'viem/utils'
+import type { Payment } from '#src/chain/chain.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import {
   type AssetKey,
@@ -7,6 +8,7 @@ import {
   USD_PER_1000_CREDITS_MICROS,
 } from '../price-list.ts'
 import { type PaymentRefusal, TOPUP_CREDITS_MAX } from './model.ts'
+import type { CursorRow } from './payment-store.ts'
 
 /** US dollars for one whole unit: `value / 10 ** decimals`, exactly; decimals may be negative. */
 export interface UsdPrice {
@@ -30,6 +32,19 @@ export function paymentAssetOf(key: AssetKey): PaymentAsset {
   const asset = PAYMENT_ASSETS.find((paymentAsset) => paymentAsset.key === key)
   if (asset === undefined) throw new Error(`no payment asset ${key}`)
   return asset
+}
+
+/** The chain on which an asset is paid. */
+export function chainOf(asset: AssetKey): CursorRow['chain'] {
+  return paymentAssetOf(asset).way === 'xrpl' ? 'xrpl' : 'flare'
+}
+
+/** Confirmations on the XRP Ledger, where a validated ledger is final. */
+export const XRPL_CONFIRMATIONS = 1
+
+/** Confirmations that a payment needs before it is credited. */
+export function requiredConfirmations(way: Payment['way'], confirmations: number): number {
+  return way === 'xrpl' ? XRPL_CONFIRMATIONS : confirmations
 }
 
 /** A transaction hash in the notation of the asset's chain. */
@@ -64,8 +79,9 @@ export function unitsForCredits(credits: number, rate: CreditRate): bigint | und
 const TYPED_DECIMALS = 2
 
 /**
- * Amount of a quote: like `unitsForCredits`, but rounded up so that people can type it. The last digit is worth at most one
- * credit; from one whole unit upward the amount has at most two decimals. What that adds is credited, too.
+ * Amount of a quote: like `unitsForCredits`, but rounded up to few digits, because people type it. It is rounded to the
+ * largest power of ten that is worth at most one credit, and from one whole unit upward to two decimals if that is
+ * coarser. The payer is credited for the whole amount, so what rounding adds is not lost.
  */
 export function quotedUnitsFor(credits: number, rate: CreditRate): bigint | undefined {
   const { units, credits: per } = exactRate(rate)

@@ -1,221 +1,55 @@
-import { randomBytes, randomInt } from 'node:crypto'
-import { z } from 'zod'
-import { transact } from '#src/db/connection.ts'
+/** What payers do with a top-up: submit its transaction, pay it on its page, replace its quote. */
+import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
-import { AppError, type FieldError } from '#src/kernel/errors.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { type Address, type Hash, storedAddress } from '#src/kernel/units.ts'
-import { choiceProblem } from '#src/kernel/validation.ts'
-import { requireBilling, requireTerms, type Terms } from '../account/service.ts'
-import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.ts'
-import { type NewPurchase, NewTopup, type Purchase, QUOTE_SECONDS, type Topup } from './model.ts'
-import type { AssetState, PaymentDestination } from './payment-options.ts'
-import { beginPaymentScan, chainOf } from './payment-passes.ts'
+import { Hash } from '#src/kernel/units.ts'
+import type { Topup } from './model.ts'
 import { listPaymentsInTransaction } from './payment-store.ts'
-import { movePurchase, planPurchase } from './purchases.ts'
-import {
-  capUnits,
-  creditsWithBonusOf,
-  fitsHoldingsCap,
-  type OpenQuotes,
-  paymentAssetOf,
-  quotedUnitsFor,
-  symbolOf,
-  transactionHashOf,
-  usdRateOf,
-} from './rules.ts'
+import { isRenewable, renewTopup, type TopupDeps } from './quote.ts'
+import { symbolOf, transactionHashOf } from './rules.ts'
 import type { TopupRow } from './store.ts'
 import * as store from './store.ts'
-import { topupOutcomeOf } from './topup-outcome.ts'
-import { type AskedTopup, getTopup } from './topup-record.ts'
-import { type TopupContext, toTopup } from './topup-view.ts'
-import { type FollowDeps, followTransaction } from './transactions.ts'
+import { followTransaction } from './submissions.ts'
+import {
+  type AskedTopup,
+  findLinkedTopup,
+  findLinkedTopupWithPayments,
+  getTopup,
+} from './topup-record.ts'
+import { type PaymentReceipt, remainderOf } from './view.ts'
 
-/** Dependencies of top-ups. */
-export interface TopupDeps extends FollowDeps, TopupContext {
-  readonly billing: FollowDeps['billing'] &
-    TopupContext['billing'] & { readonly enabled: boolean; readonly terms: Terms }
+/** Days for which a transaction that was submitted for a top-up is stored if it contains no payment. */
+const SUBMISSIONS_KEPT_DAYS = 30
+/** Days for which an unpaid quote is stored. A later payment is recorded as unmatched. */
+const QUOTES_KEPT_DAYS = 90
+
+/** The link's code, which is the top-up's handle, and the reader's language. */
+interface Asked {
+  readonly code: string
+  readonly locale: Locale
 }
 
-const TAG_MAX = 2 ** 32 - 1
-/** Maximum number of attempts to find a free destination tag. A random tag of 2^32 is rarely taken. */
-const TAG_ATTEMPTS = 5
-
-/**
- * Creates a quote for credits, whose price is locked for ten minutes. Without `asset` the quote is in the service's
- * token, or in FLR if that token is not available.
- *
- * @throws AppError invalid `validation_failed` for an unknown asset, forbidden `terms_not_accepted`,
- * conflict `billing_disabled`, `asset_unavailable`, `asset_paused` or `cap_exceeded`, upstream
- * `dependency_unavailable`
- */
-export async function createTopup(
-  deps: TopupDeps,
-  caller: Pick<Caller, 'wallet'>,
-  request: {
-    readonly input: NewTopup
-    readonly locale: Locale
-    /** Handle of the quote that the new quote replaces. */
-    readonly renews?: Hash
-    /** Result of `readAssetOfNewTopup`, required inside a transaction, where the chain must not be called. */
-    readonly assetState?: AssetState
-  },
-): Promise<Topup> {
-  const { input, locale, renews = null } = request
-  const state = request.assetState ?? (await readAssetOfNewTopup(deps, caller, input))
-  const credits = input.credits ?? MIN_TOPUP_CREDITS
-  const createdAt = deps.clock.now()
-  const { key } = state.asset
-  const open = await readOpenQuotes(deps, state, { wallet: caller.wallet, now: createdAt })
-  const { place, price, amountUnits } = quote(deps, { ...state, open }, credits)
-  const rate = usdRateOf(key, price)
-  const { topup, purchase } = await create(deps, input.then, {
-    wallet: caller.wallet,
-    asset: key,
-    token: place.token ?? null,
-    payTo: place.payTo,
-    contractPayTo: state.contractPayTo ?? null,
-    ...creditsWithBonusOf(credits, key),
-    amountUnits,
-    priceValue: price.value,
-    priceDecimals: price.decimals,
-    usdPer1000CreditsMicros: rate.usdPer1000CreditsMicros,
-    renews,
-    createdAt,
-    expiresAt: new Date(createdAt.getTime() + QUOTE_SECONDS * 1000),
-  })
-  const outcome = topupOutcomeOf([], topup, createdAt)
-  return toTopup(deps, topup, { outcome, purchase }, locale)
+/** Availability of a top-up's asset. An asset whose chain does not respond counts as available. */
+interface PaymentStatus {
+  readonly isPaused: boolean
+  /** Whether the chain of the payment is unreachable. */
+  readonly isSilent: boolean
+  /** Symbols of other available assets, if this one is not available. */
+  readonly others: readonly string[]
 }
 
-/** Stores a quote with its purchase: the given one, or the purchase of the replaced quote. */
-async function create(
-  deps: TopupDeps,
-  purchase: NewPurchase | undefined,
-  topup: Omit<TopupRow, 'handle' | 'destinationTag'>,
-): Promise<{ readonly topup: TopupRow; readonly purchase: Purchase | null }> {
-  return await transact(deps.db, async (tx) => {
-    const row = await insert({ ...deps, db: tx }, topup)
-    const { handle, createdAt, renews } = row
-    const of = { handle, wallet: storedAddress(row.wallet), createdAt }
-    if (purchase !== undefined) {
-      return { topup: row, purchase: await planPurchase(tx, of, purchase) }
-    }
-    const moved = renews === null ? null : await movePurchase(tx, renews, handle)
-    return { topup: row, purchase: moved }
-  })
-}
-
-/**
- * Reads the state of the asset of a new top-up, and starts looking for payments in that asset. Never call
- * it inside a transaction.
- *
- * @throws the errors of `createTopup`
- */
-export async function readAssetOfNewTopup(
-  deps: TopupDeps,
-  caller: Pick<Caller, 'wallet'>,
-  input: NewTopup,
-): Promise<AssetState> {
-  requireBilling(deps.billing)
-  const named = input.asset === undefined ? undefined : readAsset(deps, input.asset)
-  await requireTerms(deps, caller.wallet)
-  const state = await chooseAsset(deps, named)
-  if (state.available) await beginPaymentScan(deps, chainOf(state.asset.key))
-  return state
-}
-
-const Named = z.looseObject({ asset: NewTopup.shape.asset })
-
-/** Returns errors of the asset in a body that the schema cannot detect, because the service's token is configured. */
-export function checkAsset(deps: Pick<TopupDeps, 'billing'>, body: unknown): readonly FieldError[] {
-  const named = Named.safeParse(body).data?.asset
-  const names = assetNames(deps)
-  if (named === undefined || names.has(named)) return []
-  return [{ pointer: '/asset', ...choiceProblem([...names.keys()], named) }]
-}
-
-/**
- * Parses an asset's symbol.
- * @throws AppError invalid `validation_failed` at `/asset`
- */
-function readAsset(deps: TopupDeps, text: string): AssetKey {
-  const key = assetNames(deps).get(text)
-  if (key !== undefined) return key
-  throw new AppError('invalid', 'validation_failed', {
-    errors: checkAsset(deps, { asset: text }),
-  })
-}
-
-function assetNames({ billing }: Pick<TopupDeps, 'billing'>): ReadonlyMap<string, AssetKey> {
-  return new Map(PAYMENT_ASSETS.map(({ key }) => [symbolOf(key, billing.serviceTokenSymbol), key]))
-}
-
-async function chooseAsset(
-  { paymentOptions }: TopupDeps,
-  named: AssetKey | undefined,
-): Promise<AssetState> {
-  if (named !== undefined) return paymentOptions.read(named)
-  const serviceToken = await paymentOptions.read('service')
-  return serviceToken.available && !serviceToken.paused ? serviceToken : paymentOptions.read('FLR')
-}
-
-interface Quote {
-  readonly place: PaymentDestination
-  readonly price: NonNullable<AssetState['price']>
-  readonly amountUnits: bigint
-}
-
-/** Reads the open quotes of an asset with a cap. */
-async function readOpenQuotes(
-  { db }: TopupDeps,
-  { asset }: AssetState,
-  by: { readonly wallet: Address; readonly now: Date },
-): Promise<OpenQuotes | undefined> {
-  if (asset.holdingsCap === null) return undefined
-  return await store.sumOpenQuotes(db, { asset: asset.key, ...by })
-}
-
-/** Prices credits in an asset. @throws AppError conflict if the asset is unavailable, paused or capped */
-function quote(
-  { billing }: TopupDeps,
-  state: AssetState & { readonly open: OpenQuotes | undefined },
-  credits: number,
-): Quote {
-  const { asset, place, price, available, paused, holdingsUnits, open } = state
-  const values = { asset: symbolOf(asset.key, billing.serviceTokenSymbol) }
-  const amountUnits = price && quotedUnitsFor(credits, usdRateOf(asset.key, price))
-  if (!available || place === undefined || price === undefined || amountUnits === undefined) {
-    throw new AppError('conflict', 'asset_unavailable', { values })
-  }
-  if (paused) throw new AppError('conflict', 'asset_paused', { values })
-  const cap = capUnits(asset, 'capPerTopup')
-  const holdingsCap = capUnits(asset, 'holdingsCap')
-  const isOverCap = cap !== undefined && amountUnits > cap
-  const isOverRoom =
-    holdingsCap !== undefined &&
-    open !== undefined &&
-    !fitsHoldingsCap(amountUnits, { capUnits: holdingsCap, heldUnits: holdingsUnits ?? 0n }, open)
-  if (isOverCap || isOverRoom) {
-    throw new AppError('conflict', 'cap_exceeded', {
-      values: { ...values, maximum: asset.capPerTopup ?? 0, holdings: asset.holdingsCap ?? 0 },
-    })
-  }
-  return { place, price, amountUnits }
-}
-
-async function insert(
-  { db }: TopupDeps,
-  topup: Omit<TopupRow, 'handle' | 'destinationTag'>,
-): Promise<TopupRow> {
-  const needsTag = paymentAssetOf(topup.asset).way === 'xrpl'
-  for (let attempt = 0; attempt < TAG_ATTEMPTS; attempt += 1) {
-    const handle = `0x${randomBytes(32).toString('hex')}`
-    const destinationTag = needsTag ? randomInt(1, TAG_MAX) : null
-    const row = { ...topup, handle, destinationTag }
-    if (await store.insertTopup(db, row)) return row
-  }
-  throw new Error('no free destination tag')
+/** Data of the pay page. */
+export interface PaymentPage extends PaymentStatus {
+  readonly topup: Topup
+  /**
+   * Remainder that can still be paid; undefined if there is none, or while another payment is on its way.
+   */
+  readonly rest: Topup | undefined
+  readonly receipts: readonly PaymentReceipt[]
+  readonly canRenew: boolean
 }
 
 /**
@@ -263,4 +97,92 @@ async function requireTopup(
   const topup = await store.findTopup(deps.db, handle, wallet)
   if (topup === undefined) throw new AppError('not_found', 'not_found')
   return topup
+}
+
+/** Reads a top-up and the availability of its asset. @throws AppError not_found `not_found` */
+export async function getLinkedTopup(
+  deps: TopupDeps,
+  asked: Asked,
+): Promise<PaymentStatus & { readonly topup: Topup }> {
+  const topup = await find(deps, asked)
+  if (topup === undefined) throw new AppError('not_found', 'not_found')
+  return { topup, ...(await paymentStatus(deps, topup)) }
+}
+
+/** Reads the data of the pay page; undefined when there is no such top-up. */
+export async function readPaymentPage(
+  deps: TopupDeps,
+  asked: Asked,
+): Promise<PaymentPage | undefined> {
+  const handle = Hash.safeParse(asked.code)
+  const { locale } = asked
+  const record = handle.success
+    ? await findLinkedTopupWithPayments(deps, { handle: handle.data, locale })
+    : undefined
+  if (record === undefined) return undefined
+  const { topup, payments } = record
+  const { isOpen, receipts } = payments
+  const [status, canRenew] = await Promise.all([
+    paymentStatus(deps, topup),
+    isRenewable(deps, topup),
+  ])
+  const remainder = isOpen ? undefined : remainderOf(topup, deps.clock.now())
+  return { topup, ...status, rest: remainder, receipts, canRenew }
+}
+
+/** Like `confirmTopup`, for the wallet of the top-up. */
+export async function confirmLinkedTopup(
+  deps: TopupDeps,
+  { txHash, ...asked }: Asked & { readonly txHash: string },
+): Promise<Topup> {
+  const topup = await find(deps, asked)
+  if (topup === undefined) throw new AppError('not_found', 'not_found')
+  return await confirmTopup(deps, topup, { ...asked, handle: topup.handle, txHash })
+}
+
+/** Like `renewTopup`; returns undefined when there is no such top-up. */
+export async function renewLinkedTopup(
+  deps: TopupDeps,
+  { code, ...request }: Asked & { readonly asset?: string },
+): Promise<Topup | undefined> {
+  const handle = Hash.safeParse(code)
+  return handle.success ? await renewTopup(deps, { ...request, handle: handle.data }) : undefined
+}
+
+async function find(deps: TopupDeps, { code, locale }: Asked): Promise<Topup | undefined> {
+  const handle = Hash.safeParse(code)
+  return handle.success ? await findLinkedTopup(deps, { handle: handle.data, locale }) : undefined
+}
+
+async function paymentStatus(
+  { paymentOptions, billing }: TopupDeps,
+  { asset }: Topup,
+): Promise<PaymentStatus> {
+  const states = (await paymentOptions.list()).map((state) => ({
+    ...state,
+    symbol: symbolOf(state.asset.key, billing.serviceTokenSymbol),
+    isOpen: state.available && !state.paused,
+  }))
+  const state = states.find(({ symbol }) => symbol === asset)
+  return {
+    isPaused: state?.paused === true,
+    isSilent: state?.silent === true,
+    others: state?.isOpen ? [] : states.flatMap(({ isOpen, symbol }) => (isOpen ? [symbol] : [])),
+  }
+}
+
+/**
+ * Deletes submitted transactions without a payment, and unpaid quotes, after their retention. Payments are
+ * never deleted.
+ */
+export async function pruneTopups({
+  db,
+  clock,
+}: {
+  readonly db: Db
+  readonly clock: Clock
+}): Promise<void> {
+  const ago = (days: number) => new Date(clock.now().getTime() - days * DAY_MS)
+  await store.deleteSubmissionsBefore(db, ago(SUBMISSIONS_KEPT_DAYS))
+  await store.deleteUnpaidQuotes(db, ago(QUOTES_KEPT_DAYS))
 }

@@ -1,9 +1,10 @@
-import { and, asc, desc, eq, getTableColumns, gt, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gt, isNull, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { deleteInBatches } from '#src/db/delete-in-batches.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { AssetKey } from '../price-list.ts'
-import { notifyTopups } from './payment-store.ts'
+import type { PaymentRefusal } from './model.ts'
+import { notifyTopups, type PaymentRow } from './payment-store.ts'
 import type { OpenQuotes } from './rules.ts'
 import {
   topupPayments,
@@ -15,6 +16,22 @@ import {
 
 export type TopupRow = typeof topups.$inferSelect
 export type SubmissionRow = typeof topupSubmissions.$inferSelect
+
+export type PurchaseRow = typeof topupPurchases.$inferSelect
+
+/** A payment of a top-up, with the reason if it is unmatched. */
+export interface PaymentOfTopup {
+  readonly payment: PaymentRow
+  readonly reason: PaymentRefusal | null
+}
+
+/** A top-up with its purchase and its payments, as one statement sees them. */
+export interface TopupRecord {
+  readonly topup: TopupRow
+  readonly purchase: PurchaseRow | undefined
+  /** Oldest first. */
+  readonly payments: readonly PaymentOfTopup[]
+}
 
 /**
  * Stores a quote.
@@ -308,4 +325,94 @@ export async function insertUnmatched(
 
 function sameSubmission({ handle, txHash }: Pick<SubmissionRow, 'handle' | 'txHash'>) {
   return and(eq(topupSubmissions.handle, handle), eq(topupSubmissions.txHash, txHash))
+}
+
+/** The record of a handle; with `wallet`, only if the top-up belongs to that wallet. */
+export async function findRecord(
+  db: Db,
+  handle: string,
+  wallet?: Address,
+): Promise<TopupRecord | undefined> {
+  const rows = await db
+    .select({
+      topup: topups,
+      purchase: topupPurchases,
+      payment: topupPayments,
+      reason: unmatchedPayments.reason,
+    })
+    .from(topups)
+    .leftJoin(topupPurchases, eq(topupPurchases.handle, topups.handle))
+    .leftJoin(topupPayments, eq(topupPayments.handle, topups.handle))
+    .leftJoin(
+      unmatchedPayments,
+      and(
+        eq(unmatchedPayments.txHash, topupPayments.txHash),
+        eq(unmatchedPayments.logIndex, topupPayments.logIndex),
+      ),
+    )
+    .where(and(eq(topups.handle, handle), wallet && eq(topups.wallet, wallet)))
+    .orderBy(asc(topupPayments.blockNumber), asc(topupPayments.logIndex))
+  const [first] = rows
+  if (first === undefined) return undefined
+  return {
+    topup: first.topup,
+    purchase: first.purchase ?? undefined,
+    payments: rows.flatMap(({ payment, reason }) => (payment === null ? [] : { payment, reason })),
+  }
+}
+
+export async function insertPurchase(
+  db: Db,
+  row: Omit<PurchaseRow, 'subscriptionId' | 'reason' | 'doneAt'>,
+): Promise<PurchaseRow | undefined> {
+  const [inserted] = await db.insert(topupPurchases).values(row).returning()
+  return inserted
+}
+
+/** The pending purchase of a top-up, locked (`FOR UPDATE`). */
+export async function lockPendingPurchase(
+  tx: Db,
+  handle: string,
+): Promise<PurchaseRow | undefined> {
+  const [row] = await tx.select().from(topupPurchases).where(isWaiting(handle)).for('update')
+  return row
+}
+
+/**
+ * Records that a purchase was made.
+ *
+ * @param done `handle`: the top-up whose payment paid for it
+ */
+export async function markPurchaseDone(
+  tx: Db,
+  handle: string,
+  done: Pick<PurchaseRow, 'handle' | 'subscriptionId' | 'doneAt'>,
+): Promise<void> {
+  await tx
+    .update(topupPurchases)
+    .set({ ...done, reason: null })
+    .where(eq(topupPurchases.handle, handle))
+}
+
+/** Records why a purchase could not be made. */
+export async function markPurchaseRefused(tx: Db, handle: string, reason: string): Promise<void> {
+  await tx.update(topupPurchases).set({ reason }).where(eq(topupPurchases.handle, handle))
+}
+
+/** Moves a pending purchase to another top-up. @returns the moved purchase; undefined if none was pending */
+export async function movePendingPurchase(
+  tx: Db,
+  from: string,
+  to: string,
+): Promise<PurchaseRow | undefined> {
+  const [moved] = await tx
+    .update(topupPurchases)
+    .set({ handle: to })
+    .where(isWaiting(from))
+    .returning()
+  return moved
+}
+
+function isWaiting(handle: string) {
+  return and(eq(topupPurchases.handle, handle), isNull(topupPurchases.subscriptionId))
 }

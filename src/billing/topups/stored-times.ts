@@ -1,6 +1,6 @@
 /** Times that this room stores by the clock of the service, see `repairTimes`. */
 import { type StoredTimes, timesWithin } from '#src/db/repair-times.ts'
-import { AGAIN_MAX_MS } from './gaps.ts'
+import { AGAIN_MAX_MS } from './scan.ts'
 import { paymentGaps, topupSubmissions } from './tables.ts'
 
 export const STORED_TIMES: readonly StoredTimes[] = [

@@ -148,8 +148,6 @@ export const paymentCursors = pgTable('payment_cursors', {
   balanceBlock: bigint('balance_block', { mode: 'number' }),
   /** Balance at the end of that block. */
   balanceUnits: units('balance_units'),
-  /** Whether the balance was computed from payments, because the state of the block was pruned. */
-  balanceAssumed: boolean('balance_assumed').notNull().default(false),
 })
 
 /** Blocks of Flare that could not be read for payments. */

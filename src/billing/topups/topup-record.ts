@@ -1,20 +1,23 @@
 /** Top-ups with their state, for the wallet and for holders of a handle. */
+import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import type { Hash } from '#src/kernel/units.ts'
-import * as cursors from './cursor-store.ts'
+import { Hash } from '#src/kernel/units.ts'
 import { type Topup, TX_NOT_FOUND } from './model.ts'
-import { chainOf } from './payment-passes.ts'
-import { paymentsOf, type TopupPayments } from './payment-receipts.ts'
-import type { PaymentRow } from './payment-store.ts'
-import { toPurchase } from './purchases.ts'
-import { findRecord, type TopupRecord } from './record-store.ts'
-import { listSubmittedTransactions, type SubmissionRow } from './store.ts'
+import { findPaymentCursor, type PaymentRow } from './payment-store.ts'
+import { chainOf } from './rules.ts'
+import {
+  findRecord,
+  listOpenQuotes,
+  listSubmittedTransactions,
+  type SubmissionRow,
+  type TopupRecord,
+} from './store.ts'
 import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './topup-outcome.ts'
-import { type TopupContext, toTopup } from './topup-view.ts'
+import { paymentsOf, type TopupContext, type TopupPayments, toPurchase, toTopup } from './view.ts'
 
 interface Deps extends TopupContext {
   readonly db: Db
@@ -57,6 +60,24 @@ export async function getTopupWithPayments(
 ): Promise<TopupWithPayments> {
   const record = await requireRecord(deps, caller, handle)
   return { topup: await show(deps, record, locale), payments: paymentsOf(record.payments) }
+}
+
+/** Number of newest quotes that are checked. */
+const QUOTES_MAX = 5
+
+/** The caller's newest quote that can still be paid and has no payment yet, or null. */
+export async function findOpenTopup(
+  deps: Deps,
+  caller: Caller,
+  { locale }: { readonly locale: Locale },
+): Promise<Topup | null> {
+  const now = deps.clock.now()
+  const rows = await listOpenQuotes(deps.db, { wallet: caller.wallet, now, limit: QUOTES_MAX })
+  for (const row of rows) {
+    const topup = await getTopup(deps, caller, { handle: z.decode(Hash, row.handle), locale })
+    if (topup.status === 'draft') return topup
+  }
+  return null
 }
 
 /** The top-up with this handle, whatever its wallet: whoever has the handle may read the top-up. */
@@ -115,7 +136,7 @@ async function listAttempts(
   submissions: readonly SubmissionRow[],
 ): Promise<readonly TopupAttempt[]> {
   const isCounting = payments.some(({ payment }) => payment.settledAt === null)
-  const cursor = isCounting ? await cursors.findPaymentCursor(db, chainOf(topup.asset)) : undefined
+  const cursor = isCounting ? await findPaymentCursor(db, chainOf(topup.asset)) : undefined
   return [
     ...payments.map(({ payment, reason }) => ({
       txHash: payment.txHash,

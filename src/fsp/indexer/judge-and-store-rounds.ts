@@ -10,14 +10,14 @@ import { policyOfRound } from '../protocol/policy.ts'
 import type { RoundEvidence } from '../protocol/round-evidence.ts'
 import { addressOfPublicKey } from '../protocol/signatures.ts'
 import type { SystemState, UpdateSettings } from '../reader/provider-states.ts'
-import { CarriedState } from './carried-state.ts'
+import { CarriedState, forgetOtherProviders } from './carried-state.ts'
 import { judgeRefusedUpdates, longestUpdateOf } from './long-updates.ts'
 import { type StateBetweenRounds, silenceOfMember, watchedPartsOf } from './observation-parts.ts'
 import type { createRewardFacts, UnclaimedRewards } from './rewards.ts'
 import { type RoundRecord, toRoundRecord } from './round-record.ts'
 import type { CompleteRound, IndexingSession, RoundSource } from './round-session.ts'
-import { forgetOtherProviders, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
+import { sendersOf } from './silence-state.ts'
 
 /** What rounds are judged with. */
 interface Judging {
@@ -225,8 +225,10 @@ async function readNewestSettings(
 /**
  * Returns the settings by which the updates of a round are judged, and keeps them for later rounds.
  *
- * Those of the round itself are known if its state is. Otherwise those before the last pause and the newest ones are
- * known, and of both the one counts that is less strict with providers. The feeds never get fewer.
+ * If the state at the end of the round was read, its settings count. If not, the settings last stored and the newest ones
+ * are known, and of both the smaller sample size counts: by it fewer updates are expected, so a silence is judged less
+ * severely. Of two submission windows the shorter one always counts: in it fewer refused updates are held against a
+ * provider. The number of feeds never falls, so the newest one counts.
  */
 function applySettings(
   state: IndexingSession['state'],

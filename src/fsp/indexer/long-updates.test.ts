@@ -7,9 +7,8 @@ import type { SignedUpdate } from '../protocol/fast-update.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { RefusedUpdate } from '../reader/round-events.ts'
 import type { AccountOwners } from './account-owners.ts'
-import { CarriedState, EMPTY_STATE } from './carried-state.ts'
+import { addBlock, CarriedState, EMPTY_STATE } from './carried-state.ts'
 import { addRefusedUpdates, judgeRefusedUpdates, longestUpdateOf } from './long-updates.ts'
-import { addBlock } from './round-state.ts'
 
 const [ALPHA, SENDER, STRANGER] = [1, 2, 3].map((n) => getAddress(`0x${`${n}`.repeat(40)}`)) as [
   Address,

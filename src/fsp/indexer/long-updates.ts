@@ -9,21 +9,62 @@ import {
 } from '../protocol/fast-update.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
-import type { CarriedState } from './carried-state.ts'
-import type { LongUpdate } from './observation-model.ts'
+import { keepVoters } from './by-voter.ts'
+import { LongUpdate } from './observation-model.ts'
+
+/** A refused fast update for more feeds than the FastUpdater accepts. */
+const Refusal = LongUpdate.omit({ feedCount: true, isAccepted: true }).extend({
+  /** Block for which the provider signed it. */
+  sortitionBlock: z.int(),
+})
+
+/** Updates for more feeds than there are: the part of the carried state since the last round. */
+export const LongUpdateState = z.object({
+  /** Number of feeds of fast updates, as last read; null before the first reading. */
+  feedCount: z.int().nullable(),
+  /** The FastUpdater's submission window in blocks, as last read; null before the first reading. */
+  submissionWindow: z.int().nullable(),
+  /** By identity: the fast update since the last round that covers the most feeds. */
+  longest: z.record(Address, LongUpdate.omit({ feedCount: true })),
+  /** By identity: the newest sortition block of an update that was refused for its length. */
+  refused: z.record(Address, z.int()),
+  /** By identity: updates that were refused and are too long, not yet judged by the submission window. */
+  refusals: z.record(Address, z.array(Refusal)),
+})
+export type LongUpdateState = z.output<typeof LongUpdateState>
+
+/** State before the first block. */
+export const EMPTY_LONG_UPDATES: LongUpdateState = {
+  feedCount: null,
+  submissionWindow: null,
+  longest: {},
+  refused: {},
+  refusals: {},
+}
 
 /** Number of signers that are recovered before control returns to the event loop: about five milliseconds of work. */
 const SIGNERS_PER_TURN = 16
 
+/** Adds a block: the length of its accepted updates. Those that were refused: `addRefusedUpdates`. */
+export function nextLongUpdates(
+  state: LongUpdateState,
+  { fastUpdates, number, at }: ProtocolBlock,
+  owners: AccountOwners,
+): void {
+  for (const { signingPolicy, tx, feedsSent } of fastUpdates) {
+    const voter = owners.bySigningPolicy.get(signingPolicy)
+    if (voter === undefined || feedsSent === null) continue
+    recordUpdateLength(state, voter, { tx, block: number, at, feedsSent, isAccepted: true })
+  }
+}
+
 /**
- * Adds the updates of a block that were refused and are too long. Nothing but their signatures says whose they are: the
- * accounts of a provider are known only from updates that were accepted.
- *
- * Anybody can send updates that are refused. So the signer of each one is recovered: a limit would let the updates of
- * strangers displace those of a provider. What strangers send costs them gas, which limits the updates of a block.
+ * Adds the updates of a block that were refused and are too long. An update belongs to the provider whose key signed it,
+ * whichever account sent it. The signers of all of them are recovered, without a limit: with one, the updates of strangers
+ * could displace those of a provider. Gas limits how many a block has.
  */
 export async function addRefusedUpdates(
-  state: CarriedState,
+  state: LongUpdateState,
   { refusedUpdates, number, at }: ProtocolBlock,
   owners: AccountOwners,
 ): Promise<void> {
@@ -57,7 +98,7 @@ export async function addRefusedUpdates(
  * @param end the last block of the round
  */
 export function judgeRefusedUpdates(
-  state: CarriedState,
+  state: LongUpdateState,
   submissionWindow: number | null,
   end: number,
 ): void {
@@ -78,10 +119,10 @@ export function judgeRefusedUpdates(
 }
 
 /** Records the update that covers the most feeds since the last round; of equal ones, the last. */
-export function recordUpdateLength(
-  state: CarriedState,
+function recordUpdateLength(
+  state: LongUpdateState,
   voter: Address,
-  update: CarriedState['longest'][Address],
+  update: LongUpdateState['longest'][Address],
 ): void {
   const before = state.longest[voter]
   if (before !== undefined && update.feedsSent < before.feedsSent) return
@@ -91,7 +132,7 @@ export function recordUpdateLength(
 
 /** The longest update since the last round, if it covers more feeds than there are. */
 export function longestUpdateOf(
-  state: CarriedState,
+  state: LongUpdateState,
   voter: Address,
   feedCount: number | null,
 ): z.output<typeof LongUpdate> | undefined {
@@ -99,4 +140,10 @@ export function longestUpdateOf(
   if (longest === undefined || feedCount === null || longest.feedsSent <= feedCount)
     return undefined
   return { ...longest, feedCount }
+}
+
+/** Deletes what is known of refused updates of providers that are no members. */
+export function forgetRefusedUpdates(state: LongUpdateState, members: ReadonlySet<Address>): void {
+  keepVoters(state.refused, members)
+  keepVoters(state.refusals, members)
 }

@@ -9,17 +9,13 @@ import type { PolicySnapshot } from '../reader/policies.ts'
 import type { LoadedPolicy } from '../reader/policy-of-epoch.ts'
 import type { ProviderState, SystemState } from '../reader/provider-states.ts'
 import type { AccountOwners } from './account-owners.ts'
+import { takeCalls } from './call-state.ts'
 import type { CarriedState } from './carried-state.ts'
 import type { ProviderObservation, TransactionPart } from './observation-model.ts'
+import { takeNodePolls } from './poll-state.ts'
 import type { UnclaimedRewards } from './rewards.ts'
 import type { RoundRecord } from './round-record.ts'
-import {
-  currentSilenceOf,
-  dropRecentSilence,
-  longestEndedSilenceOf,
-  takeCalls,
-  takeNodePolls,
-} from './round-state.ts'
+import { currentSilenceOf, dropRecentSilence, longestEndedSilenceOf } from './silence-state.ts'
 
 /** Maximum probability that a watch can set for silence. */
 const PROBABILITY_MAX = 0.1

@@ -23,8 +23,53 @@ export interface ProviderVote {
   readonly weightSigned: number | null
 }
 
+/** Both votes on an ended reward epoch, as far as they concern one provider. */
+export interface EpochVoteFacts extends Readonly<Record<VoteKind, ProviderVote>> {
+  readonly rewardEpochId: number
+  readonly endedAt: Date
+  /** Time at which the epoch's rewards were first seen published. */
+  readonly publishedAt: Date | null
+}
+
+/** What was read about the votes on an ended reward epoch. */
+export interface VoteEvidence {
+  readonly votes: EpochVotes
+  readonly stored: readonly StoredSignature[]
+  /** Weights of the voters of the epoch. */
+  readonly shares: ReadonlyMap<Address, number>
+  /** Whether every signature of the open votes was read. */
+  readonly isComplete: boolean
+  /** When voters signed the winning result; null while a vote is open. */
+  readonly winners: Readonly<Record<VoteKind, ReadonlyMap<Address, VoterSignedAt> | null>>
+}
+
+/** Both votes on a reward epoch, as far as they concern one provider. */
+export function epochVoteFacts(
+  rewardEpochId: number,
+  voter: Address,
+  evidence: VoteEvidence,
+  publishedAt: Date | null,
+): EpochVoteFacts {
+  const of = (kind: VoteKind) =>
+    providerVote(voter, kind, { ...evidence, winners: evidence.winners[kind] })
+  const { endedAt } = evidence.votes
+  return { rewardEpochId, endedAt, publishedAt, uptime: of('uptime'), rewards: of('rewards') }
+}
+
+/** Time of the first known signature of the rewards; null if none is known. */
+export function firstRewardsSignature(
+  stored: readonly StoredSignature[],
+  winners: ReadonlyMap<Address, VoterSignedAt> | null,
+): Date | null {
+  const times = [
+    ...stored.flatMap(({ kind, signedAt }) => (kind === 'rewards' ? [signedAt] : [])),
+    ...(winners?.values() ?? []),
+  ].flatMap((at) => at?.getTime() ?? [])
+  return times.length === 0 ? null : new Date(Math.min(...times))
+}
+
 /** Judges a provider's part in a vote by its state and the signatures that were read. */
-export function providerVote(
+function providerVote(
   voter: Address,
   kind: VoteKind,
   evidence: {

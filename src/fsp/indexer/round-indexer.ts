@@ -3,8 +3,10 @@ import type { Fence } from '#src/db/leases.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { roundAt } from '../protocol/epochs.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
+import { addBlock, addUncertainBlock } from './carried-state.ts'
 import { judgeAndStoreRounds, recoverSigners } from './judge-and-store-rounds.ts'
 import { addRefusedUpdates } from './long-updates.ts'
+import { addValidatorPoll } from './poll-state.ts'
 import { createRewardFacts } from './rewards.ts'
 import {
   type IndexingSession,
@@ -13,7 +15,6 @@ import {
   renewIndexingSession,
   type SortedBlock,
 } from './round-session.ts'
-import { addBlock, addUncertainBlock, addValidatorPoll } from './round-state.ts'
 import * as store from './round-store.ts'
 
 /** Reads voting rounds one after another and stores them. */

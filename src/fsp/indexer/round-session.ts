@@ -16,10 +16,10 @@ import type { UpdateSettings } from '../reader/provider-states.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { RewardClaim } from '../reader/round-events.ts'
 import type { AccountOwners } from './account-owners.ts'
-import { CarriedState, EMPTY_STATE } from './carried-state.ts'
+import { CarriedState, EMPTY_STATE, skipBlocks } from './carried-state.ts'
 import { accountOwnersOf, type KnownPolicies } from './observation-parts.ts'
-import { sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
+import { sendersOf } from './silence-state.ts'
 
 /** Dependencies of reading rounds. */
 export interface RoundSource {
@@ -110,9 +110,7 @@ export async function openIndexingSession(
   const state = CarriedState.parse(progress?.state ?? structuredClone(EMPTY_STATE))
   if (progress !== undefined && from > progress.resumeFrom) {
     log.warn({ from: progress.resumeFrom, to: from }, 'rounds were skipped after a long pause')
-    state.readSince = null
-    state.registrationsSince = null
-    state.registrations = {}
+    skipBlocks(state)
   }
   const opened: IndexingSession = {
     fence,

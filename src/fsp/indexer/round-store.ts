@@ -184,7 +184,10 @@ const ROUND = {
   blockAt: fspRounds.blockAt,
 }
 
-/** The records of these providers. Of many, all are read at once: each look for one decompresses the whole column. */
+/**
+ * The records of these providers. PostgreSQL decompresses the whole column each time that one key is looked up in it, so
+ * for several providers all keys are read at once.
+ */
 function recordsOf(voters: readonly Address[]) {
   const { providers } = fspRounds
   const asked = sql`${sql.param([...voters])}::text[]`

@@ -12,18 +12,10 @@ import {
   type VoterSignedAt,
   type VoteSignature,
 } from '../reader/signing-protocol.ts'
-import { type ProviderVote, providerVote } from './provider-vote.ts'
+import { type EpochVoteFacts, epochVoteFacts, firstRewardsSignature } from './provider-vote.ts'
 import { REWARDS_KIND } from './publication-data.ts'
 import { addRange, missingRanges } from './ranges.ts'
 import * as store from './store.ts'
-
-/** Both votes on an ended reward epoch, as far as they concern one provider. */
-export interface EpochVoteFacts extends Readonly<Record<VoteKind, ProviderVote>> {
-  readonly rewardEpochId: number
-  readonly endedAt: Date
-  /** Time at which the epoch's rewards were first seen published. */
-  readonly publishedAt: Date | null
-}
 
 /**
  * A provider's votes on the reward epochs that ended last, oldest first, without epochs in which the
@@ -230,25 +222,11 @@ export function createVoteFacts({
       (await readSignatures(epoch, Math.min(...starts), block, signal, fence))
     await seekUptimeEnd(epoch, votes, block, signal, fence)
     const stored = await store.listSignatures(db, epoch)
-    const signedAt = [
-      ...stored.flatMap((signature) => (signature.kind === 'rewards' ? [signature.signedAt] : [])),
-      ...(winners.rewards?.values() ?? []),
-    ].flatMap((at) => at?.getTime() ?? [])
-    const firstSignedAt = signedAt.length === 0 ? null : new Date(Math.min(...signedAt))
+    const firstSignedAt = firstRewardsSignature(stored, winners.rewards)
     const published = await publishedAt(epoch, firstSignedAt, block, fence)
-    const of = (voter: Address, kind: VoteKind) =>
-      providerVote(voter, kind, { votes, stored, shares, isComplete, winners: winners[kind] })
+    const evidence = { votes, stored, shares, isComplete, winners }
     return new Map(
-      taking.map((voter) => [
-        voter,
-        {
-          rewardEpochId: epoch,
-          endedAt: votes.endedAt,
-          publishedAt: published,
-          uptime: of(voter, 'uptime'),
-          rewards: of(voter, 'rewards'),
-        },
-      ]),
+      taking.map((voter) => [voter, epochVoteFacts(epoch, voter, evidence, published)]),
     )
   }
 

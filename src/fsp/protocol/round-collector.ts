@@ -44,8 +44,8 @@ export interface RoundCollector {
  * its inner functions share the open rounds.
  *
  * The round of the first block is left out, because its earlier blocks are unknown, and so are rounds with an uncertain
- * block and rounds in which the chain stood still. In memory are the current round, the one before, and up to two later
- * ones that a submission names.
+ * block and rounds in which the chain stood still. In memory are the current round, the one before, and the two
+ * that follow, if a frame names them: a frame counts for the round that it names, up to two away from the current one.
  *
  * @param policyOf returns the policy of a round, or undefined if it is unknown; the round is then skipped
  */

@@ -5,9 +5,9 @@ import { EndpointError } from '#src/chain/failures.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { EpochSettings } from '../protocol/epochs.ts'
+import { readManager } from './manager.ts'
 import type { EpochPolicyReader, LoadedPolicy } from './policy-of-epoch.ts'
 import { MANAGER_POLICY_ABI } from './provider-abi.ts'
-import { SYSTEMS_MANAGER_ABI } from './vote-abi.ts'
 
 /** Start of the registration for a reward epoch. */
 export interface RegistrationPeriod {
@@ -67,7 +67,7 @@ export interface PolicyReader {
  * contracts of the chain. Long because the parts of a snapshot share the endpoint and the cached time settings.
  */
 export function createPolicyReader(source: ChainAccess, ofEpoch: EpochPolicyReader): PolicyReader {
-  const { endpoints, contracts, multicallAddress } = source
+  const { endpoints } = source
   let times: Times | undefined
 
   /** The time settings, which are read again for each epoch, because governance may change them. */
@@ -87,23 +87,16 @@ export function createPolicyReader(source: ChainAccess, ofEpoch: EpochPolicyRead
     block: BlockRef,
     { sinceRound, known }: PoliciesQuery,
   ): Promise<PolicySnapshot | undefined | 'unknown'> {
-    const manager = await contracts.find(client, 'FlareSystemsManager')
-    if (manager === undefined) return undefined
-    const currentEpochView = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
-    const [answer] = await readViews(
-      client,
-      multicallAddress,
-      [[manager, currentEpochView]],
-      block.number,
-    )
-    const currentEpoch = currentEpochView.of(answer)
+    const state = await readManager(source, client, block.number)
+    if (state === undefined) return undefined
+    const { manager, currentEpoch } = state
     if (currentEpoch === undefined) return undefined
     // A fixed policy does not change.
     const read = async (epoch: number) =>
       known?.policies.find(({ rewardEpoch }) => rewardEpoch === epoch) ??
       (await ofEpoch.read(client, epoch, block.number))
     const current = await read(currentEpoch)
-    // Judging the epoch's rounds by an older policy would be wrong.
+    // Another endpoint is asked: without this policy, the epoch's rounds would be judged by the one before it.
     if (current === undefined) return 'unknown'
     const next = await read(currentEpoch + 1)
     const policies: LoadedPolicy[] = [current, ...(next === undefined ? [] : [next])]

@@ -14,6 +14,7 @@ import {
   signingPolicyHashes,
 } from '../protocol/signing-policy.ts'
 import { sortitionWeightOf } from '../protocol/silence.ts'
+import { readManager } from './manager.ts'
 import {
   ENTITY_MANAGER_HISTORY_ABI,
   MANAGER_POLICY_ABI,
@@ -84,7 +85,7 @@ export function createEpochPolicyReader(source: ChainAccess): EpochPolicyReader 
 
   return {
     async read(client, epoch, block) {
-      const manager = await source.contracts.find(client, 'FlareSystemsManager')
+      const manager = (await readManager(source, client, block))?.manager
       if (manager === undefined) return undefined
       const found = await readFromRegistries(source, client, manager, { epoch, block })
       return found ?? readProven(client, manager, epoch, block)
@@ -103,7 +104,7 @@ async function readFromRegistries(
   manager: Address,
   { epoch, block }: At,
 ): Promise<LoadedPolicy | undefined> {
-  const { multicallAddress } = source
+  const { contracts, multicallAddress } = source
   const id = [BigInt(epoch)] as const
   const start = contractView(MANAGER_POLICY_ABI, 'getStartVotingRoundId', id)
   const fixed = contractView(MANAGER_POLICY_ABI, 'getSigningPolicySignInfo', [epoch])
@@ -114,7 +115,7 @@ async function readFromRegistries(
   const sums = contractView(VOTER_DATA_ABI, 'getWeightsSums', id)
   const keys = contractView(VOTER_DATA_ABI, 'getRegisteredPublicKeys', id)
   // Each voter registry has only its own reward epochs. If one has no voters, another one may have them.
-  for (const registry of await registriesOf(source, client, manager, block)) {
+  for (const registry of await contracts.all(client, 'VoterRegistry')) {
     const calls = [
       [manager, start],
       [manager, fixed],
@@ -148,26 +149,6 @@ async function readFromRegistries(
     }
   }
   return undefined
-}
-
-/** The voter registries: the one that the manager uses, and current and former ones of the registry of contracts. */
-async function registriesOf(
-  { contracts, multicallAddress }: ChainAccess,
-  client: RpcClient,
-  manager: Address,
-  block: Block,
-): Promise<readonly Address[]> {
-  const registry = contractView(MANAGER_POLICY_ABI, 'voterRegistry', [])
-  const relay = contractView(MANAGER_POLICY_ABI, 'relay', [])
-  const calls = [
-    [manager, registry],
-    [manager, relay],
-  ] as const
-  const [registryAnswer, relayAnswer] = await readViews(client, multicallAddress, calls, block)
-  const [registryInUse, relayInUse] = [registry.of(registryAnswer), relay.of(relayAnswer)]
-  if (registryInUse !== undefined) contracts.addAddress('VoterRegistry', registryInUse)
-  if (relayInUse !== undefined) contracts.addAddress('Relay', relayInUse)
-  return contracts.all(client, 'VoterRegistry')
 }
 
 /** Reads a policy without its voter registry; undefined if it is not fixed, or an event or a voter is missing. */

@@ -7,8 +7,9 @@ import type { Log, LogFilter } from '#src/chain/logs.ts'
 import { readBatch } from '#src/chain/multicall.ts'
 import { readSpan } from '#src/chain/spans.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
+import { readManager } from './manager.ts'
 import type { EpochPolicyReader } from './policy-of-epoch.ts'
-import { MANAGER_POLICY_ABI, VOTER_DATA_ABI } from './provider-abi.ts'
+import { VOTER_DATA_ABI } from './provider-abi.ts'
 import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
 
 /** The two votes on an ended reward epoch. */
@@ -158,15 +159,7 @@ export function createSigningProtocol(
   }
 
   async function readEpoch(client: RpcClient, block: BlockRef): Promise<number | undefined> {
-    const currentEpochView = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
-    const registry = contractView(MANAGER_POLICY_ABI, 'voterRegistry', [])
-    const relay = contractView(MANAGER_POLICY_ABI, 'relay', [])
-    const answers = await ask(client, MANAGER, [currentEpochView, registry, relay], block.number)
-    const epoch = currentEpochView.of(answers?.[0])
-    const [registryInUse, relayInUse] = [registry.of(answers?.[1]), relay.of(answers?.[2])]
-    // The contract registry may be ahead of the manager.
-    if (registryInUse !== undefined) contracts.addAddress(REGISTRY, registryInUse)
-    if (relayInUse !== undefined) contracts.addAddress('Relay', relayInUse)
+    const epoch = (await readManager(source, client, block.number))?.currentEpoch
     // Contracts are replaced at the start of an epoch.
     if (epoch !== lastEpoch) contracts.expire()
     lastEpoch = epoch
@@ -175,9 +168,7 @@ export function createSigningProtocol(
 
   /** Whether an address is a voter of the reward epoch in force. Then it belongs to no other provider. */
   async function isVoter(client: RpcClient, address: Address): Promise<boolean> {
-    const current = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
-    const answers = await ask(client, MANAGER, [current], 'latest')
-    const epoch = current.of(answers?.[0])
+    const epoch = (await readManager(source, client, 'latest'))?.currentEpoch
     if (epoch === undefined) return false
     const registeredView = contractView(VOTER_DATA_ABI, 'isVoterRegistered', [
       address,
@@ -240,33 +231,9 @@ export function createSigningProtocol(
 
     votes: (epoch, block, signal) =>
       endpoints.ask(async (client) => {
-        const abi = SYSTEMS_MANAGER_ABI
-        const start = contractView(abi, 'getRewardEpochStartInfo', [epoch + 1])
-        const uptime = contractView(abi, 'getUptimeVoteSignStartInfo', [epoch])
-        const rewards = contractView(abi, 'getRewardsSignInfo', [epoch])
-        const uptimeHash = contractView(abi, 'uptimeVoteHash', [BigInt(epoch)])
-        const rewardsHash = contractView(abi, 'rewardsHash', [BigInt(epoch)])
-        const views = [start, uptime, rewards, uptimeHash, rewardsHash]
-        const answers = (await ask(client, MANAGER, views, block.number)) ?? []
-        const endedAt = instant(start.of(answers[0])?.[0])
-        const [uptimeTs, uptimeBlock] = uptime.of(answers[1]) ?? []
-        const [rewardsTs, rewardsBlock, concludedTs] = rewards.of(answers[2]) ?? []
-        if (endedAt === null || answers.includes(undefined)) return undefined
-        return {
-          endedAt,
-          uptime: {
-            openedAt: instant(uptimeTs),
-            openedIn: blockOf(uptimeBlock),
-            hash: hashOf(uptimeHash.of(answers[3])),
-            concludedAt: null,
-          },
-          rewards: {
-            openedAt: instant(rewardsTs),
-            openedIn: blockOf(rewardsBlock),
-            hash: hashOf(rewardsHash.of(answers[4])),
-            concludedAt: instant(concludedTs),
-          },
-        }
+        const views = voteViews(epoch)
+        const answers = await ask(client, MANAGER, Object.values(views), block.number)
+        return answers && votesIn(views, answers)
       }, signal),
 
     async signings(epoch, kind, voters, block, signal) {
@@ -324,6 +291,44 @@ const OWNER_VIEWS = [
   'getVoterForSigningPolicyAddress',
   'getVoterForDelegationAddress',
 ] as const
+
+/** The views of the manager that say how the votes on an ended reward epoch are. */
+function voteViews(epoch: number) {
+  const abi = SYSTEMS_MANAGER_ABI
+  return {
+    start: contractView(abi, 'getRewardEpochStartInfo', [epoch + 1]),
+    uptime: contractView(abi, 'getUptimeVoteSignStartInfo', [epoch]),
+    rewards: contractView(abi, 'getRewardsSignInfo', [epoch]),
+    uptimeHash: contractView(abi, 'uptimeVoteHash', [BigInt(epoch)]),
+    rewardsHash: contractView(abi, 'rewardsHash', [BigInt(epoch)]),
+  }
+}
+
+/** The votes by the answers to their views, in order; undefined if an answer is missing, or the epoch has not ended. */
+function votesIn(
+  { start, uptime, rewards, uptimeHash, rewardsHash }: ReturnType<typeof voteViews>,
+  answers: readonly (Hex | undefined)[],
+): EpochVotes | undefined {
+  const endedAt = instant(start.of(answers[0])?.[0])
+  const [uptimeTs, uptimeBlock] = uptime.of(answers[1]) ?? []
+  const [rewardsTs, rewardsBlock, concludedTs] = rewards.of(answers[2]) ?? []
+  if (endedAt === null || answers.includes(undefined)) return undefined
+  return {
+    endedAt,
+    uptime: {
+      openedAt: instant(uptimeTs),
+      openedIn: blockOf(uptimeBlock),
+      hash: hashOf(uptimeHash.of(answers[3])),
+      concludedAt: null,
+    },
+    rewards: {
+      openedAt: instant(rewardsTs),
+      openedIn: blockOf(rewardsBlock),
+      hash: hashOf(rewardsHash.of(answers[4])),
+      concludedAt: instant(concludedTs),
+    },
+  }
+}
 
 /** Converts a contract's time; 0 means that there is none. */
 function instant(seconds: bigint | undefined): Date | null {

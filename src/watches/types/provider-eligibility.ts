@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ProviderStatus } from '#src/fsp/indexer/providers.ts'
+import type { ProviderStatus } from '#src/fsp/indexer/provider-status.ts'
 import type { DisplayValues, Presentation } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineWatchType } from '../define.ts'

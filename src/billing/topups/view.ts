@@ -1,13 +1,13 @@
+/** A stored top-up as callers see it: instructions, payments, purchase and remainder. */
 import { encodeFunctionData, formatUnits } from 'viem/utils'
 import { z } from 'zod'
-import type { Payment } from '#src/chain/chain.ts'
 import { ROUTER_ABI } from '#src/chain/contracts.ts'
 import { id, translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { Hash, storedAddress } from '#src/kernel/units.ts'
 import { type Purchase, SETTLEMENT_NAMES, type Topup } from './model.ts'
-import { paymentAssetOf, symbolOf, xrpWalletLink } from './rules.ts'
-import type { TopupRow } from './store.ts'
+import { paymentAssetOf, requiredConfirmations, symbolOf, xrpWalletLink } from './rules.ts'
+import type { PaymentOfTopup, PurchaseRow, TopupRow } from './store.ts'
 import type { TopupOutcome } from './topup-outcome.ts'
 
 /** The service's settings that a top-up in responses contains. */
@@ -18,12 +18,28 @@ export interface TopupContext {
   readonly billing: { readonly serviceTokenSymbol: string }
 }
 
-/** Confirmations on the XRP Ledger, where a validated ledger is final. */
-export const XRPL_CONFIRMATIONS = 1
+/** A payment that was credited. */
+export interface PaymentReceipt {
+  /** Hash of the transaction, in the notation of its chain. */
+  readonly txHash: string
+  readonly blockNumber: number
+  /** Time of the payment's block. */
+  readonly paidAt: Date
+  /** Amount in the smallest unit of the top-up's asset. */
+  readonly amountUnits: bigint
+  /** Credits, including the bonus. */
+  readonly credits: number
+  readonly bonusCredits: number
+  /** Account that paid, in the notation of its chain. */
+  readonly payer: string
+}
 
-/** Confirmations that a payment needs before it is credited. */
-export function requiredConfirmations(way: Payment['way'], confirmations: number): number {
-  return way === 'xrpl' ? XRPL_CONFIRMATIONS : confirmations
+/** Payments of a top-up. */
+export interface TopupPayments {
+  /** Whether a payment is not settled yet. */
+  readonly isOpen: boolean
+  /** The credited payments, oldest first. */
+  readonly receipts: readonly PaymentReceipt[]
 }
 
 /** Converts a stored top-up to a top-up in responses, with payment instructions and state. */
@@ -116,4 +132,55 @@ function instructions(
           address: id(contractPayTo),
         })
   return `${instruction} ${contractWalletHint}`
+}
+
+/** State of the purchase that follows a top-up; null if there is none. */
+export function toPurchase(row: PurchaseRow | undefined): Purchase | null {
+  if (row === undefined) return null
+  const { slots, periods, autoRenew, subscriptionId, reason } = row
+  const status = subscriptionId === null ? 'waiting' : 'done'
+  return { slots, periods, autoRenew, status, subscriptionId, reason }
+}
+
+/** The credited payments among those of a top-up, and whether another is not settled yet. */
+export function paymentsOf(payments: readonly PaymentOfTopup[]): TopupPayments {
+  const receipts = payments.flatMap(({ payment }) => {
+    const { txHash, blockNumber, blockAt: paidAt, amountUnits, payer } = payment
+    if (payment.credits === null) return []
+    const bonusCredits = payment.bonusCredits ?? 0
+    const credits = payment.credits + bonusCredits
+    return [{ txHash, blockNumber, paidAt, amountUnits, credits, bonusCredits, payer }]
+  })
+  return { isOpen: payments.some(({ payment }) => payment.settledAt === null), receipts }
+}
+
+/**
+ * The remainder of a partly paid quote, as a quote with the same destination and reference. The remainder
+ * is credited at the same price until the quote expires. Undefined when no amount or no time is left.
+ */
+export function remainderOf(topup: Topup, now: Date): Topup | undefined {
+  const { status, paidAmount, expiresAt, handle, transaction, contractWallet, approval } = topup
+  const left = topup.amount - (paidAmount ?? 0n)
+  if (status !== 'credited' || left <= 0n || now >= expiresAt) return undefined
+  const amount = left
+  if (topup.destinationTag !== null) {
+    const pageQr = xrpWalletLink(topup.payTo, topup.destinationTag, amount)
+    return { ...topup, amount, pageQr }
+  }
+  if (approval === null) {
+    return {
+      ...topup,
+      amount,
+      transaction: transaction && { ...transaction, value: amount },
+      contractWallet: contractWallet && { ...contractWallet, value: amount },
+    }
+  }
+  const args = [handle, approval.token, amount] as const
+  const data = encodeFunctionData({ abi: ROUTER_ABI, functionName: 'pay', args })
+  return {
+    ...topup,
+    amount,
+    transaction: transaction && { ...transaction, data },
+    approval: { ...approval, amount },
+  }
 }

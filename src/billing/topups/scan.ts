@@ -1,35 +1,48 @@
+/**
+ * Finding payments: blocks and ledgers are read up to the tip. Blocks that no endpoint can read are gaps: later blocks are
+ * read, and the gaps are retried until they can be read.
+ */
 import { transact } from '#src/db/connection.ts'
-import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
-import type { AssetKey } from '../price-list.ts'
-import { compareBalance } from './balance-comparison.ts'
+import { isSharedFailure } from '#src/db/isolate.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import {
   type CursorRow,
+  countFailedRead,
+  deferGap,
+  deleteFailedReadCounts,
+  deleteGap,
   findPaymentCursor,
   insertPaymentCursor,
+  listDueGaps,
+  listOpenPayments,
+  lockPaymentCursor,
   movePaymentCursor,
+  notifyOpenFlarePayments,
+  type PaymentPosition,
+  recordGap,
   saveTip,
-} from './cursor-store.ts'
-import { deleteFailedReadCounts } from './gap-store.ts'
-import { readGaps, recordUnreadable } from './gaps.ts'
-import { listOpenPayments, notifyOpenFlarePayments, type PaymentPosition } from './payment-store.ts'
+} from './payment-store.ts'
 import { recordPayments } from './payments.ts'
-import { paymentAssetOf } from './rules.ts'
-import { findTopup, listWaitingSubmissions, type SubmissionRow } from './store.ts'
-import {
-  type FollowDeps,
-  followTransaction,
-  isChainUnavailable,
-  startSettling,
-} from './transactions.ts'
+import { type FollowDeps, isChainUnavailable, startSettling } from './settle.ts'
+import { compareBalance } from './unexplained.ts'
 
 /** Maximum number of blocks of one reading; halved after each failed reading, then raised again. */
 const SPAN_MAX = 1000
 /** Maximum number of readings of one pass, for example after a long stop. */
 const READINGS_PER_PASS = 10
-const SUBMISSIONS_PER_PASS = 50
+
 const PAYMENTS_PER_PAGE = 100
 /** Accepted difference between the host's clock and the XRP Ledger's. */
 const XRPL_CLOCK_TOLERANCE_MS = 600_000
+
+/** Failed readings after which a block becomes a gap. */
+const TRIES = 10
+/** Maximum number of gaps retried in one pass. */
+const GAPS_PER_PASS = 20
+/** Bounds of the interval between two readings of a gap, which doubles each time. */
+const AGAIN_MIN_MS = 10_000
+/** Longest wait for the next reading of a gap. */
+export const AGAIN_MAX_MS = HOUR_MS
 
 /**
  * Runs one pass: reads payments since the last pass, settles payments that are deep enough, and then
@@ -138,40 +151,6 @@ async function readXrpl(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   }
 }
 
-/**
- * Looks for transactions that were submitted for a top-up and are in no block yet. Takes one transaction of
- * each wallet before the second of any wallet; a chain that does not respond is asked once.
- *
- * @throws AppError upstream `dependency_unavailable` when a chain does not respond, after all other
- * transactions were looked for
- */
-export async function followSubmittedTransactions(
-  deps: FollowDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  const down = new Map<CursorRow['chain'], unknown>()
-  const { quarantine } = deps
-  const idOf = ({ handle, txHash }: SubmissionRow) => `${handle} ${txHash}`
-  const waiting = await listWaitingSubmissions(deps.db, SUBMISSIONS_PER_PASS)
-  await isolateEach(waiting, { quarantine, kind: 'submission', idOf }, async (submission) => {
-    if (signal.aborted) return
-    const topup = await findTopup(deps.db, submission.handle)
-    if (topup === undefined) throw new Error(`a submission without a top-up: ${submission.handle}`)
-    const chain = chainOf(topup.asset)
-    if (down.has(chain)) return
-    await followTransaction(deps, topup, submission, signal).catch((error: unknown) => {
-      if (!isChainUnavailable(error)) throw error
-      down.set(chain, error)
-    })
-  })
-  for (const error of down.values()) throw error
-}
-
-/** The chain on which an asset is paid. */
-export function chainOf(asset: AssetKey): CursorRow['chain'] {
-  return paymentAssetOf(asset).way === 'xrpl' ? 'xrpl' : 'flare'
-}
-
 async function settlePages(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const settling = startSettling(deps)
   for (let after: PaymentPosition | undefined; ; ) {
@@ -181,4 +160,67 @@ async function settlePages(deps: FollowDeps, signal: AbortSignal): Promise<void>
     if (after === undefined) break
   }
   settling.end()
+}
+
+/**
+ * Counts a failed reading of a block that has enough confirmations, if no endpoint can read the block. After ten failed
+ * readings the block becomes a gap, in the transaction that moves the cursor past it; it is logged and counted in the
+ * quarantine.
+ *
+ * @returns whether the cursor is at or past the block, so that the scan can go on
+ */
+async function recordUnreadable(
+  deps: FollowDeps,
+  block: number,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { db, chain, clock, log, quarantine } = deps
+  const { router, nativePayTo: payTo } = deps.billing.payments
+  if (!(await chain.isUnproven(block, { router, payTo }, signal))) return false
+  const recordedAt = clock.now()
+  const nextTryAt = new Date(recordedAt.getTime() + AGAIN_MIN_MS)
+  const outcome = await transact(db, async (tx) => {
+    const cursor = await lockPaymentCursor(tx, 'flare')
+    if ((cursor?.position ?? 0) >= block) return 'passed'
+    if ((await countFailedRead(tx, block, recordedAt)) < TRIES) return 'waits'
+    await recordGap(tx, block, { recordedAt, nextTryAt })
+    await movePaymentCursor(tx, 'flare', block)
+    return 'recorded'
+  })
+  if (outcome === 'recorded') {
+    const fields = { block, tries: TRIES, nextTryAt }
+    log.error(
+      fields,
+      'block cannot be read for payments; later blocks are read, and this block is retried',
+    )
+    quarantine.add('payment-gap', block, error)
+  }
+  return outcome !== 'waits'
+}
+
+/** Retries due gaps. Payments of a block that can be read are recorded as usual. */
+async function readGaps(deps: FollowDeps, signal: AbortSignal): Promise<void> {
+  const { db, chain, clock, log, quarantine } = deps
+  const { router, nativePayTo: payTo } = deps.billing.payments
+  const due = await listDueGaps(db, clock.now(), GAPS_PER_PASS)
+  for (const { blockNumber, tries } of due) {
+    if (signal.aborted) return
+    try {
+      const paid = await chain.paymentsBetween(blockNumber, blockNumber, { router, payTo }, signal)
+      await transact(db, async (tx) => {
+        await recordPayments(deps, tx, paid, clock.now())
+        await deleteGap(tx, blockNumber)
+      })
+      log.info(
+        { block: blockNumber, payments: paid.length },
+        'block can be read for payments again',
+      )
+    } catch (error) {
+      if (!isChainUnavailable(error)) throw error
+      const waitMs = Math.min(AGAIN_MIN_MS * 2 ** Math.max(0, tries - TRIES + 1), AGAIN_MAX_MS)
+      await deferGap(db, blockNumber, new Date(clock.now().getTime() + waitMs))
+      quarantine.add('payment-gap', blockNumber, error)
+    }
+  }
 }

@@ -4,17 +4,15 @@ import { z } from 'zod'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
-import { CarriedState, EMPTY_STATE } from './carried-state.ts'
 import {
   addBlock,
   addUncertainBlock,
-  addValidatorPoll,
-  currentSilenceOf,
+  CarriedState,
+  EMPTY_STATE,
   forgetOtherProviders,
-  longestEndedSilenceOf,
-  sendersOf,
-  takeNodePolls,
-} from './round-state.ts'
+} from './carried-state.ts'
+import { addValidatorPoll, takeNodePolls } from './poll-state.ts'
+import { currentSilenceOf, longestEndedSilenceOf, sendersOf } from './silence-state.ts'
 
 const [ALPHA, BRAVO, SIGNER, SENDER] = [1, 2, 3, 4].map((n) =>
   getAddress(`0x${`${n}`.repeat(40)}`),

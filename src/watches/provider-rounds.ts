@@ -1,0 +1,149 @@
+/** What stored voting rounds say of a provider: results of duties, their counts, rates of the minimal conditions. */
+import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
+import {
+  ANCHOR_CONDITION,
+  fulfilledShare,
+  PARTICIPATION_CONDITION,
+  type RateCondition,
+  ROUNDS_MIN,
+  UPTIME_MINIMUM,
+} from './types/provider-fsp/conditions.ts'
+
+/** Result of one duty in a round. */
+export const DUTY_RESULTS = [
+  'ok',
+  'late',
+  'early',
+  'missing',
+  'mismatch',
+  'offence',
+  'unknown',
+] as const
+export type DutyResult = (typeof DUTY_RESULTS)[number]
+/** Duties of a provider in a round, as rows: those of the FTSO, then those of the FDC. */
+export const DUTIES = ['commit', 'reveal', 'signature', 'bitvote', 'fdcSignature'] as const
+export type Duty = (typeof DUTIES)[number]
+
+/** Results of the duties of a round. */
+export interface RoundDuties {
+  readonly ftso: Record<'commit' | 'reveal' | 'signature', DutyResult>
+  readonly fdc: Record<'bitvote' | 'signature', DutyResult>
+}
+
+/** Result of a duty in a round. */
+export function dutyResultOf({ ftso, fdc }: RoundDuties, duty: Duty): DutyResult {
+  if (duty === 'bitvote') return fdc.bitvote
+  return duty === 'fdcSignature' ? fdc.signature : ftso[duty]
+}
+
+/** Whether a duty was missed or fulfilled wrongly. */
+export function isBadResult(cell: DutyResult): boolean {
+  return cell !== 'ok' && cell !== 'unknown'
+}
+
+/** Duties of a round, each with its worst verdict. */
+export function dutyResultsOf(observation: Pick<ProviderObservation, 'checks'>): RoundDuties {
+  const hasVerdict = (name: Parameters<typeof checkOf>[1], verdict: string) =>
+    checkOf(observation, name).verdict === verdict
+  const resultOfCheck = (name: Parameters<typeof checkOf>[1]): DutyResult => {
+    const { verdict, values } = checkOf(observation, name)
+    if (verdict !== 'bad') return verdict === 'good' ? 'ok' : 'unknown'
+    const reason = values?.['reason']
+    return reason === 'late' || reason === 'early' ? reason : 'missing'
+  }
+  return {
+    ftso: {
+      commit: resultOfCheck('commit'),
+      reveal: hasVerdict('revealOffence', 'bad') ? 'offence' : resultOfCheck('reveal'),
+      signature: hasVerdict('mismatch', 'bad')
+        ? 'mismatch'
+        : hasVerdict('grace', 'bad')
+          ? 'late'
+          : resultOfCheck('signature'),
+    },
+    fdc: {
+      bitvote:
+        hasVerdict('consensus', 'bad') || hasVerdict('bitVoteLength', 'bad')
+          ? 'mismatch'
+          : resultOfCheck('bitVote'),
+      signature: hasVerdict('fdcMismatch', 'bad')
+        ? 'mismatch'
+        : hasVerdict('fdcOffence', 'bad')
+          ? 'offence'
+          : hasVerdict('fdcGrace', 'bad')
+            ? 'late'
+            : resultOfCheck('fdcSignature'),
+    },
+  }
+}
+
+/** Number of rounds with a known result, and number of these rounds with an unfulfilled duty. */
+export interface RoundCounts {
+  readonly known: number
+  readonly bad: number
+}
+
+export function countRounds(rounds: readonly RoundDuties[]): RoundCounts {
+  const countRoundsWith = (matches: (cell: DutyResult) => boolean) =>
+    rounds.filter((round) => DUTIES.some((duty) => matches(dutyResultOf(round, duty)))).length
+  return { known: countRoundsWith((cell) => cell !== 'unknown'), bad: countRoundsWith(isBadResult) }
+}
+
+/**
+ * Tone in which pages show `range` rounds: `critical` if a duty was not fulfilled, `fine` if the results of all rounds
+ * are known, otherwise none.
+ */
+export function toneOfRounds({ known, bad }: RoundCounts, range: number): '' | 'fine' | 'critical' {
+  if (bad > 0) return 'critical'
+  return known === range ? 'fine' : ''
+}
+
+/** The stored rounds among the newest `range` round ids. */
+export function roundsWithin<Round extends { readonly id: number }>(
+  rounds: readonly Round[],
+  range: number,
+): Round[] {
+  const [newest] = rounds
+  return rounds.filter((round) => newest !== undefined && round.id > newest.id - range)
+}
+
+/** Share of fulfilled rounds or polls, and the least share of the protocol; null where it is unknown. */
+type ConditionRate = { rate: number; minimum: number } | null
+
+/** Rates of the minimal conditions. */
+export interface MinimalConditions {
+  readonly anchor: ConditionRate
+  readonly fdc: ConditionRate
+  readonly uptime: ConditionRate
+}
+
+/** Rates of the minimal conditions over these rounds; null with less than ROUNDS_MIN of them, for uptime without polls. */
+export function minimalConditionsOf(rounds: readonly ProviderObservation[]): MinimalConditions {
+  const rateOf = ({ count, protocolMinimum: minimum }: RateCondition) => {
+    const counts = rounds.flatMap((round) => {
+      const counted = count(round)
+      return counted === undefined ? [] : [counted]
+    })
+    return counts.length < ROUNDS_MIN ? null : { rate: fulfilledShare(counts), minimum }
+  }
+  const polls = rounds
+    .flatMap(({ nodes }) => nodes ?? [])
+    .flatMap(({ connectedPolls, polls }) => (polls > 0 ? [[connectedPolls, polls] as const] : []))
+  return {
+    anchor: rateOf(ANCHOR_CONDITION),
+    fdc: rateOf(PARTICIPATION_CONDITION),
+    uptime: polls.length === 0 ? null : { rate: fulfilledShare(polls), minimum: UPTIME_MINIMUM },
+  }
+}
+
+/** The newest value of a part that not every round has; undefined if none has it. */
+export function newestOf<Part>(
+  rounds: readonly ProviderObservation[],
+  partOf: (round: ProviderObservation) => Part | null | undefined,
+): Part | undefined {
+  for (const round of rounds) {
+    const part = partOf(round)
+    if (part !== null && part !== undefined) return part
+  }
+  return undefined
+}
