@@ -1,6 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { loadConfig } from '#src/config.ts'
+import { testEnvironment } from './support/environment.ts'
 
 const DOCUMENTS = [...globSync('*.md'), ...globSync('docs/**/*.md')].filter(
   (path) => path !== 'CHANGELOG.md',
@@ -101,4 +103,16 @@ test.each(DOCUMENTS)('%s names files that exist', (path) => {
   const places = namesIn(text, PLACE).filter((name) => !existsSync(name))
   const modules = namesIn(text, MODULE).filter((name) => !isModule(name))
   expect([...places, ...modules]).toEqual([])
+})
+
+test('the ready lines for each network are a configuration that the service starts with', () => {
+  const page = readFileSync('docs/endpoints.md', 'utf8')
+  const blocks = namesIn(page, /```sh\n(CHAIN_ID=[^`]*)```/g)
+  const networks = blocks.map((block) => {
+    const lines = block.trim().split('\n')
+    const over = Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)))
+    const { chain } = loadConfig(testEnvironment(over))
+    return chain.id
+  })
+  expect(networks).toEqual([14, 19, 114, 16])
 })

@@ -17,10 +17,10 @@ beforeAll(async () => {
   world = await payWorld()
   alice = await buyer(world, 'alice')
   await giveCredits(world.app, alice.caller.wallet, 100_000)
-  await alice.request('POST', '/subscriptions', { quantity: 2, periods: 1 })
-  for (const asset of ['FLR', world.contracts.wflr]) {
+  await alice.request('POST', '/subscriptions', { quantity: 3, periods: 1 })
+  for (const asset of ['FLR', world.contracts.wflr, world.contracts.fxrp]) {
     const target = { address: bob(), asset }
-    const input = { type: 'wallet-balance', label: 'Bob', target, settings: { threshold: '10' } }
+    const input = { type: 'wallet-balance', label: 'Bob', target, settings: { threshold: '1' } }
     expect((await alice.request('POST', '/watches', input)).status).toBe(201)
   }
   await observe()
@@ -46,6 +46,7 @@ async function newest(): Promise<Alert | undefined> {
 test.each([
   'FLR',
   'WFLR',
+  'FXRP',
 ])('a payment for a top-up in %s is called so, before it is recorded', async (asset) => {
   const draft = await draftOf(alice, { asset })
   await world.pay(draft)
@@ -55,7 +56,7 @@ test.each([
     severity: 'info',
     data: { isTopUp: true, topupHandle: draft.handle, direction: 'outgoing' },
   })
-  expect(alert?.rendered.title).toMatch(/^[\d,.]+\sW?FLR sent to top up your credits$/)
+  expect(alert?.rendered.title).toMatch(/^[\d,.]+\s(?:W?FLR|FXRP) sent to top up your credits$/)
   expect(alert?.rendered.body).toContain(
     `This is the payment for your top-up. Payment reference: ${shortAddress(draft.handle)}`,
   )

@@ -217,8 +217,8 @@ describe('an endpoint that limits requests', () => {
     ['a status, whatever its body says', { status: 429 }],
     ['a code', { code: -32007, message: '50/second request limit reached' }],
     ['words', { code: -32005, message: 'daily request count exceeded, request rate limited' }],
-  ])('by %s is asked again after a pause, and does not rest', async (_, fault) => {
-    primary.failNext(1, fault)
+  ])('by %s is asked again after each refusal, and does not rest', async (_, fault) => {
+    primary.failNext(2, fault)
     expect((await chainOf(primary.url).confirmedBlock(1)).number).toBe(await tip())
     expect(loggedAt('warn')).toEqual([])
     expect(loggedAt('info')).toMatchObject([{ message: 'rpc endpoint limits requests' }])

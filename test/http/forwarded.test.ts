@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { FREE_TIER_DAILY_CALLS } from '#src/billing/price-list.ts'
+import { createMeter } from '#src/http/meter.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { serviceOnly } from '../support/harness.ts'
@@ -13,6 +15,8 @@ type Behind = Awaited<ReturnType<typeof behind>>
 /** A service that listens behind proxies, and its requests through them. */
 async function behind(trustProxy: string) {
   const service = await serviceOnly({ TRUST_PROXY: trustProxy }, undefined, log)
+  const { meter } = createMeter(service.server, service.app)
+  service.server.get('/metered', { preHandler: meter('providers-rewards') }, async () => 'paid')
   const origin = await service.server.listen({ host: '127.0.0.1', port: 0 })
   /** Number of requests that the client of this header may still send. */
   const leftOf = async (forwarded: string) => {
@@ -26,7 +30,11 @@ async function behind(trustProxy: string) {
     for (const forwarded of list) left.push(await leftOf(forwarded))
     return left
   }
-  return { leftOfEach, close: service.close }
+  const statusOfCall = async (forwarded: string) => {
+    const headers = { 'x-forwarded-for': forwarded }
+    return (await fetch(`${origin}/metered`, { headers })).status
+  }
+  return { leftOfEach, statusOfCall, close: service.close }
 }
 
 describe('behind one proxy', () => {
@@ -42,6 +50,15 @@ describe('behind one proxy', () => {
     const ofIPv6 = ['2001:db8::1', '[2001:db8::1]:443', '[2001:db8::1]:444', '[2001:db8::2]']
     expect(await proxy.leftOfEach(ofIPv6)).toEqual([119, 118, 117, 116])
     expect(warnings).toEqual([])
+  })
+
+  test('free calls are those of an address, from however many ports they come', async () => {
+    const ports = Array.from({ length: FREE_TIER_DAILY_CALLS + 5 }, (_, n) => 1024 + n)
+    const statuses: number[] = []
+    for (const port of ports) statuses.push(await proxy.statusOfCall(`203.0.113.77:${port}`))
+    expect(statuses.filter((status) => status === 200)).toHaveLength(FREE_TIER_DAILY_CALLS)
+    expect(statuses.slice(FREE_TIER_DAILY_CALLS)).toEqual([402, 402, 402, 402, 402])
+    expect(await proxy.statusOfCall('203.0.113.78:1024')).toBe(200)
   })
 
   test('clients without an address share one limit, and the log says so once', async () => {

@@ -177,7 +177,9 @@ function inLocale(url: string, locale: Locale): string {
   return place.href
 }
 
-/** Accessibility faults, as rules and places. */
+const GRAVE = ['serious', 'critical']
+
+/** Accessibility faults, as rules and places: the grave ones, and two menus of one name. */
 async function stumbles(page: Page, runOnly: readonly string[]): Promise<readonly string[]> {
   const { violations } = await page.evaluate(
     (runOnly) =>
@@ -188,7 +190,7 @@ async function stumbles(page: Page, runOnly: readonly string[]): Promise<readonl
     [...runOnly],
   )
   return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ id, impact }) => GRAVE.includes(String(impact)) || id === 'landmark-unique')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
 

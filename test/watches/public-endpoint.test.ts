@@ -19,7 +19,7 @@ afterEach(async () => {
 const NODES = { behind: [0, 0, 1, 2], order: 'random' } as const
 
 const kinds: readonly (readonly [string, EndpointRules])[] = [
-  ['caps events at 30 blocks', { nodes: NODES, logBlocks: { max: 30 } }],
+  ['caps events at 30 blocks', { nodes: NODES, logBlocks: { max: 30, refusal: 'quickNodeBare' } }],
   ['caps events at 5 blocks', { nodes: NODES, logBlocks: { max: 5, refusal: 'quickNode' } }],
   ['allows 20 requests a second', { nodes: NODES, rate: { perSecond: 20 } }],
   ['has no receipts of blocks', { nodes: NODES, missingMethods: ['eth_getBlockReceipts'] }],
