@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { createBot, updateHandler } from '#bot/core/bot.ts'
-import { liveChecks, type Menu } from '#bot/core/feature.ts'
+import type { Menu } from '#bot/core/feature.ts'
 import { drainInbox, type UpdateHandler } from '#bot/core/inbox.ts'
 import { fetchUpdates } from '#bot/core/poller.ts'
 import { REGISTRY } from '#bot/features/index.ts'
@@ -24,9 +24,6 @@ import type { TestClock } from './clock.ts'
 import { giveCredits } from './credits.ts'
 import { BOT_NAME, BOT_TOKEN, serviceOnly } from './harness.ts'
 import { NO_PACE, ownPace } from './pace.ts'
-
-/** Checks of live messages of the whole bot. */
-export const LIVE_CHECKS = liveChecks(REGISTRY)
 
 /**
  * Time after which a press is answered before its handler answers it: long, because tests check the handler's

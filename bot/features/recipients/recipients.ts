@@ -16,7 +16,6 @@ import {
 import type { View } from '../../views/view.ts'
 import { offOutcome, outcomeLine, type TestOutcome } from '../watches/test-view.ts'
 import { recipientCard } from './card-view.ts'
-import { takeFollowUp } from './follow-up-store.ts'
 
 /** A destination, with the membership of this chat in its wallet. */
 export interface LinkedDestination {
@@ -126,14 +125,4 @@ export function testLine(
   outcome: TestOutcome,
 ): string {
   return outcomeLine(reader, destinationName(t, destination, hereId), outcome)
-}
-
-/**
- * Cancels the follow-up of the pressed message.
- * @returns the time of the follow-up
- */
-export async function endFollowUp(ctx: BotContext): Promise<Date | undefined> {
-  const messageId = ctx.callbackQuery?.message?.message_id
-  if (messageId === undefined) return undefined
-  return (await takeFollowUp(ctx.app.db, { chatId: ctx.knownChat.id, messageId }))?.shownAt
 }
