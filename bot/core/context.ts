@@ -84,6 +84,8 @@ export interface PressAnswer {
    * are then not restored.
    */
   takeOver(): Promise<void>
+  /** Undoes `takeOver`, because the message was not changed. */
+  handBack(): void
 }
 
 /** The question that a text or file of this update answers. */
