@@ -17,6 +17,7 @@ import {
 import type { BotContext, Membership } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
+import { firstLink } from '../../core/first-link.ts'
 import { leave, removeButtons } from '../../core/show.ts'
 import { muteEnd, unmute } from '../watches/handlers.ts'
 import {
@@ -86,14 +87,12 @@ async function ofMessage<Result>(
   ) => Promise<Result>,
 ): Promise<Result> {
   const messageId = String(ctx.callbackQuery?.message?.message_id)
-  for (const link of ctx.links.filter(({ manages }) => manages)) {
-    try {
-      return await run({ recipientId: link.recipientId, messageId }, link)
-    } catch (error) {
-      if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
-    }
-  }
-  throw new AppError('not_found', 'not_found')
+  const managed = ctx.links.filter(({ manages }) => manages)
+  return await firstLink(
+    ctx,
+    (link) => run({ recipientId: link.recipientId, messageId }, link),
+    managed,
+  )
 }
 
 onPress(composer, 'alert.mute', (ctx, { id, duration }) =>

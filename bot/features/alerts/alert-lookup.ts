@@ -4,10 +4,10 @@ import { argumentsOf, type Press, unpacked, type Verb } from '#src/actions/codec
 import type { AlertCard } from '#src/alerts/card.ts'
 import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram-buttons.ts'
 import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
-import { AppError } from '#src/kernel/errors.ts'
 import { findMessage, getAlert, openHelp } from '#src/operations/chat-alerts.ts'
 import { hasButtons } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
+import { firstLink } from '../../core/first-link.ts'
 import { isDelivered, redraw, show } from '../../core/show.ts'
 import { findWatch, isHiddenWatch, PrivateOnly } from '../../core/watches.ts'
 import type { View } from '../../views/view.ts'
@@ -27,20 +27,15 @@ export interface FoundAlert {
  * @throws AppError not_found
  */
 export async function getAlertOfChat(ctx: BotContext, id: number): Promise<FoundAlert> {
-  const { t, reader, links } = ctx
-  for (const link of links) {
+  const { t, reader } = ctx
+  const { isGroup, timezone } = reader
+  return await firstLink(ctx, async (link) => {
     const { recipientId } = link
-    const { isGroup, timezone } = reader
     const body = { id, recipientId, locale: t.locale, timezone, isGroup }
-    try {
-      const card = await ctx.call(getAlert, { body }, link)
-      if (isHiddenWatch(ctx, card.alert)) throw new PrivateOnly(`a${id}`)
-      return { card, link }
-    } catch (error) {
-      if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
-    }
-  }
-  throw new AppError('not_found', 'not_found')
+    const card = await ctx.call(getAlert, { body }, link)
+    if (isHiddenWatch(ctx, card.alert)) throw new PrivateOnly(`a${id}`)
+    return { card, link }
+  })
 }
 
 /**
