@@ -479,9 +479,6 @@ CREATE TABLE "connect_codes" (
 	"expires_at" timestamp with time zone NOT NULL,
 	"used_at" timestamp with time zone,
 	"wallet" text,
-	"message_id" bigint,
-	"notify_at" timestamp with time zone,
-	"notify_attempts" integer NOT NULL,
 	CONSTRAINT "connect_codes_hash_unique" UNIQUE("hash")
 );
 --> statement-breakpoint
@@ -655,23 +652,11 @@ CREATE TABLE "telegram_drafts" (
 	CONSTRAINT "telegram_drafts_chat_id_person_id_pk" PRIMARY KEY("chat_id","person_id")
 );
 --> statement-breakpoint
-CREATE TABLE "telegram_follow_ups" (
-	"chat_id" bigint NOT NULL,
-	"message_id" bigint NOT NULL,
-	"kind" text NOT NULL,
-	"wallet" text NOT NULL,
-	"recipient_id" integer NOT NULL,
-	"shown_at" timestamp with time zone NOT NULL,
-	"due_at" timestamp with time zone NOT NULL,
-	"expires_at" timestamp with time zone NOT NULL,
-	CONSTRAINT "telegram_follow_ups_chat_id_message_id_pk" PRIMARY KEY("chat_id","message_id")
-);
---> statement-breakpoint
 CREATE TABLE "telegram_live_messages" (
 	"chat_id" bigint NOT NULL,
 	"message_id" bigint NOT NULL,
 	"kind" text NOT NULL,
-	"wallet" text NOT NULL,
+	"wallet" text,
 	"handle" text,
 	"stage" text,
 	"shown" text,
@@ -767,7 +752,6 @@ CREATE INDEX "confirmation_mails_due" ON "confirmation_mails" USING btree ("next
 CREATE INDEX "confirmation_mails_recipient" ON "confirmation_mails" USING btree ("recipient_id");--> statement-breakpoint
 CREATE INDEX "confirmation_mails_wallet" ON "confirmation_mails" USING btree ("wallet","due_at");--> statement-breakpoint
 CREATE INDEX "confirmation_mails_mailbox" ON "confirmation_mails" USING btree ("mailbox_digest","due_at");--> statement-breakpoint
-CREATE INDEX "connect_codes_notify" ON "connect_codes" USING btree ("notify_at") WHERE notify_at is not null;--> statement-breakpoint
 CREATE INDEX "recipients_wallet" ON "recipients" USING btree ("wallet","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "recipients_own_channel" ON "recipients" USING btree ("wallet","channel") WHERE own;--> statement-breakpoint
 CREATE UNIQUE INDEX "recipients_wallet_chat" ON "recipients" USING btree ("wallet","chat_id");--> statement-breakpoint
@@ -785,7 +769,6 @@ CREATE INDEX "watches_wallet" ON "watches" USING btree ("wallet","id");--> state
 CREATE INDEX "watches_target" ON "watches" USING btree ("target_id","id");--> statement-breakpoint
 CREATE INDEX "watches_muted" ON "watches" USING btree ("muted_until") WHERE muted_until is not null;--> statement-breakpoint
 CREATE INDEX "telegram_drafts_expiry" ON "telegram_drafts" USING btree ("expires_at");--> statement-breakpoint
-CREATE INDEX "telegram_follow_ups_due" ON "telegram_follow_ups" USING btree ("due_at");--> statement-breakpoint
 CREATE INDEX "telegram_live_messages_due" ON "telegram_live_messages" USING btree ("due_at");--> statement-breakpoint
 CREATE INDEX "telegram_live_messages_handle" ON "telegram_live_messages" USING btree ("handle");--> statement-breakpoint
 CREATE INDEX "telegram_questions_expiry" ON "telegram_questions" USING btree ("expires_at");--> statement-breakpoint

@@ -38,15 +38,11 @@ export interface UpdateState {
   readonly reader: Reader
   /** The person's open question when the update came, in a private chat. */
   readonly openQuestion: QuestionRow | undefined
-  /** Other changes of the pressed message that must be ended before it shows a screen; undefined once they were. */
-  readonly pressedMessage:
-    | {
-        /** Its row if it changes with its subject. */
-        readonly live: LiveRow | undefined
-        /** Whether it shows an unused connect code. */
-        readonly showsCode: boolean
-      }
-    | undefined
+  /**
+   * The pressed message: its row if it changes later, which must end before it shows another screen; undefined once it
+   * ended.
+   */
+  readonly pressedMessage: { readonly live: LiveRow | undefined } | undefined
   /** The pressed button, if it is a button of this bot. */
   readonly press: Press | undefined
   /**
@@ -88,6 +84,8 @@ export interface PressAnswer {
    * are then not restored.
    */
   takeOver(): Promise<void>
+  /** Undoes `takeOver`, because the message was not changed. */
+  handBack(): void
 }
 
 /** The question that a text or file of this update answers. */

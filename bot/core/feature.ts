@@ -23,10 +23,9 @@ import type { App } from '#src/operations/define.ts'
 import { unlinkedHome } from '../views/hello.ts'
 import { onlyInPrivateChat } from '../views/refusals.ts'
 import { deepLink } from '../views/view.ts'
-import type { BacktestScreens } from './backtests.ts'
 import { leaveGreeting, unlinkedChat } from './chat.ts'
 import type { BotContext } from './context.ts'
-import type { LiveCheck, LiveChecks, LiveMessageDeps } from './live-messages.ts'
+import type { LiveKind, LiveKinds } from './live-messages.ts'
 import type { Question } from './session.ts'
 import { send } from './show.ts'
 import { type PressRights, registerVerb } from './verb-rights.ts'
@@ -56,8 +55,8 @@ export interface Feature {
   readonly composer: Composer<BotContext>
   /** Questions that the feature asks. */
   readonly questions?: readonly Question[]
-  /** Checks of the feature's live messages, by their kind. A kind is unique among all features. */
-  readonly live?: LiveChecks
+  /** Kinds of the feature's messages that change later. Their names are unique among all features. */
+  readonly live?: LiveKinds
 }
 
 /** What the bot consists of. `bot/core` imports no feature: `bot/parts.ts` gives it these. */
@@ -66,21 +65,10 @@ export interface BotParts {
   readonly features: readonly Feature[]
   /** Answers inline queries; they come from no chat, and need no identity. */
   readonly inlineQueries: (app: App) => Middleware<BotContext>
-  readonly backtests: BacktestScreens
-  /**
-   * Changes the messages whose follow-up is due, and those about mailboxes of `wallets` that were just confirmed.
-   */
-  readonly followUp: (
-    sender: LiveMessageDeps,
-    wallets: ReadonlySet<string>,
-    signal?: AbortSignal,
-  ) => Promise<void>
-  /** Notifies chats of the outcome of their connect codes. */
-  readonly notifyConnectOutcomes: (sender: LiveMessageDeps, signal?: AbortSignal) => Promise<void>
 }
 
-/** Checks of all features, by the kind of the live message. */
-export function liveChecks(features: readonly Feature[]): ReadonlyMap<string, LiveCheck> {
+/** Kinds of live messages of all features, by name. */
+export function liveKinds(features: readonly Feature[]): ReadonlyMap<string, LiveKind> {
   return new Map(features.flatMap(({ live = {} }) => Object.entries(live)))
 }
 

@@ -1,33 +1,27 @@
-import { and, desc, eq, gt, inArray, lte, notInArray, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, lte, notInArray, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Queue } from '#src/db/queue.ts'
-import { DAY_MS } from '#src/kernel/durations.ts'
 import { liveMessages } from './tables.ts'
 
 export type LiveRow = typeof liveMessages.$inferSelect
 
-/** Kinds of the messages to which results of backtests are added: a draft, values of a setting. */
-const BACKTEST_KINDS = ['backtest-draft', 'backtest-values'] as const
-export type BacktestKind = (typeof BACKTEST_KINDS)[number]
+/** Chat and id of a message. */
+export type MessageName = Pick<LiveRow, 'chatId' | 'messageId'>
 
-const QUEUE = {
-  table: liveMessages,
-  id: ['chatId', 'messageId'],
-  dueAt: 'dueAt',
-  leasedUntil: 'leasedUntil',
-} as const satisfies Queue<typeof liveMessages>
-/** Queue of live messages. After a change the lease is kept for a second, so that two changes are at least a second apart. */
-export const LIVE_MESSAGES: Queue<typeof liveMessages> = {
-  ...QUEUE,
-  where: notInArray(liveMessages.kind, [...BACKTEST_KINDS]),
+/** Queue of the live messages that have one of these kinds, or none of them. A claimed message is due again when its lease ends. */
+export function liveQueue(
+  kinds: readonly string[],
+  which: 'of' | 'not of',
+): Queue<typeof liveMessages> {
+  const isIncluded = which === 'of' ? inArray : notInArray
+  return {
+    table: liveMessages,
+    id: ['chatId', 'messageId'],
+    dueAt: 'dueAt',
+    leasedUntil: 'leasedUntil',
+    where: isIncluded(liveMessages.kind, [...kinds]),
+  }
 }
-/** Queue of messages that wait for backtests. It is separate, because backtests take long. */
-export const BACKTEST_MESSAGES: Queue<typeof liveMessages> = {
-  ...QUEUE,
-  where: inArray(liveMessages.kind, [...BACKTEST_KINDS]),
-}
-
-type MessageName = Pick<LiveRow, 'chatId' | 'messageId'>
 
 /** Stores the subject of a live message, in place of an earlier subject. */
 export async function putLive(db: Db, row: LiveRow): Promise<void> {
@@ -37,14 +31,35 @@ export async function putLive(db: Db, row: LiveRow): Promise<void> {
     .onConflictDoUpdate({ target: [liveMessages.chatId, liveMessages.messageId], set: row })
 }
 
-/** Wakes the job that shows results of backtests. */
-export async function notifyBacktests(db: Db): Promise<void> {
-  await db.execute(sql`select pg_notify('backtests', '')`)
+/**
+ * Wakes the job that changes live messages, when the transaction is committed.
+ * @param handle of the messages that are due by it; without one, those whose time has come
+ */
+export async function notifyLive(db: Db, handle = ''): Promise<void> {
+  await db.execute(sql`select pg_notify('live_messages', ${handle})`)
 }
 
 /** Deletes the row of a message that shows another screen, or was deleted. */
 export async function deleteLive(db: Db, message: MessageName): Promise<void> {
   await db.delete(liveMessages).where(isMessage(message))
+}
+
+/** Deletes the row of a message whose subject is over. A newer subject of the message is not deleted. */
+export async function endLive(db: Db, row: LiveRow): Promise<void> {
+  await db.delete(liveMessages).where(isSame(row))
+}
+
+/** Deletes the rows of a chat's messages of one kind about a subject. @returns the rows */
+export function takeLive(
+  db: Db,
+  { chatId, kind, handle }: Pick<LiveRow, 'chatId' | 'kind'> & { readonly handle: string },
+): Promise<LiveRow[]> {
+  const of = and(
+    eq(liveMessages.chatId, chatId),
+    eq(liveMessages.kind, kind),
+    eq(liveMessages.handle, handle),
+  )
+  return db.delete(liveMessages).where(of).returning()
 }
 
 export async function findLive(db: Db, message: MessageName): Promise<LiveRow | undefined> {
@@ -95,7 +110,7 @@ export async function listChatsFollowing(
   return rows.map((row) => row.chatId)
 }
 
-/** Makes messages of these top-ups due after a notification. */
+/** Makes the messages of these subjects due after a notification. */
 export async function wakeLive(db: Db, handles: readonly string[], now: Date): Promise<void> {
   await db
     .update(liveMessages)
@@ -103,21 +118,9 @@ export async function wakeLive(db: Db, handles: readonly string[], now: Date): P
     .where(inArray(liveMessages.handle, [...handles]))
 }
 
-/**
- * Deletes rows of messages that no longer change. A screen that waits for backtests first shows that they
- * were not ready in time; this is tried for a day.
- */
+/** Deletes rows of messages that no longer change. */
 export async function deleteExpired(db: Db, now: Date): Promise<void> {
-  const { kind, expiresAt } = liveMessages
-  const dayBefore = new Date(now.getTime() - DAY_MS)
-  await db
-    .delete(liveMessages)
-    .where(
-      and(
-        lte(expiresAt, now),
-        or(notInArray(kind, [...BACKTEST_KINDS]), lte(expiresAt, dayBefore)),
-      ),
-    )
+  await db.delete(liveMessages).where(lte(liveMessages.expiresAt, now))
 }
 
 /**
@@ -136,9 +139,23 @@ export async function settleLive(
       ...to,
       dueAt: sql`case when ${changeCount} = ${row.changeCount} then ${to.dueAt.toISOString()}::timestamptz else ${dueAt} end`,
     })
-    .where(and(isMessage(row), eq(liveMessages.createdAt, row.createdAt)))
+    .where(isSame(row))
+}
+
+/** Whether the message still has this row, and not that of another screen. */
+export async function isStillLive(db: Db, row: LiveRow): Promise<boolean> {
+  const rows = await db
+    .select({ messageId: liveMessages.messageId })
+    .from(liveMessages)
+    .where(isSame(row))
+  return rows.length > 0
 }
 
 function isMessage({ chatId, messageId }: MessageName) {
   return and(eq(liveMessages.chatId, chatId), eq(liveMessages.messageId, messageId))
+}
+
+function isSame(row: LiveRow) {
+  const { kind, createdAt } = liveMessages
+  return and(isMessage(row), eq(kind, row.kind), eq(createdAt, row.createdAt))
 }

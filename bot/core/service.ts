@@ -2,16 +2,13 @@ import type { Bot } from 'grammy'
 import type { Sql } from '#src/db/connection.ts'
 import type { Leases } from '#src/db/leases.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
-import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_TIMEOUT_SECONDS, apiSignal, createApi } from '#src/telegram/api.ts'
-import { isTransient } from '#src/telegram/errors.ts'
-import { showBacktestResults } from './backtest-messages.ts'
 import { createBot, type PacedAccess, updateHandler } from './bot.ts'
 import type { BotContext } from './context.ts'
-import { type BotParts, liveChecks } from './feature.ts'
+import { type BotParts, liveKinds } from './feature.ts'
 import { type RunningInbox, startInbox } from './inbox.ts'
-import { updateLiveMessages } from './live-messages.ts'
+import { createLiveMessages } from './live-messages.ts'
 import { keepPolling, POLL_SECONDS } from './poller.ts'
 import { registerProfile } from './registration.ts'
 import { createTelegramContact, type TelegramContact } from './telegram-contact.ts'
@@ -41,20 +38,8 @@ export interface BotService {
   start(): Promise<void>
   /** Stops fetching updates and waits at most ten seconds for updates in progress. */
   stop(): Promise<void>
-  /**
-   * Makes the due changes of messages: hides secrets, shows confirmed mailboxes and linked chats. Mailboxes of
-   * `wallets`, which were just confirmed, are shown at once. Does nothing before the bot is introduced.
-   */
-  followUp(signal: AbortSignal, wallets: ReadonlySet<string>): Promise<void>
-  /**
-   * Notifies chats of the outcome of their connect codes; does nothing before the bot is introduced.
-   * @throws AppError upstream while Telegram is unavailable
-   */
-  notifyConnectOutcomes(signal: AbortSignal): Promise<void>
-  /** Updates live messages; does nothing before the bot is introduced. */
+  /** Changes the live messages that are due, see `LiveMessages.run`; does nothing before the bot is introduced. */
   showLive(signal: AbortSignal, handles: ReadonlySet<string>): Promise<void>
-  /** Adds results of backtests to screens; does nothing before the bot is introduced. */
-  showBacktests(signal: AbortSignal): Promise<void>
 }
 
 /** Access to Telegram. With a secret, updates arrive at a webhook, else by long polling. */
@@ -78,7 +63,10 @@ export function createBotService(
   const stop = new AbortController()
   const { signal } = stop
   const contact = createTelegramContact(app)
-  const checks = liveChecks(parts.features)
+  const live = createLiveMessages(
+    () => ({ app, api: bot.api, username: bot.botInfo.username }),
+    liveKinds(parts.features),
+  )
   let introduction: Promise<boolean> | undefined
   let running: Promise<void> | undefined
   let inbox: RunningInbox | undefined
@@ -86,10 +74,6 @@ export function createBotService(
   function introduced(): Promise<boolean> {
     introduction ??= introduce(app, bot, contact, signal)
     return introduction
-  }
-
-  function sender() {
-    return { app, api: bot.api, username: bot.botInfo.username }
   }
 
   async function run(): Promise<void> {
@@ -113,18 +97,8 @@ export function createBotService(
     mount(server) {
       if (webhookSecret !== undefined) mountWebhook(server, app, webhookSecret)
     },
-    followUp: async (until, wallets) => {
-      if (bot.isInited()) await parts.followUp(sender(), wallets, until)
-    },
-    notifyConnectOutcomes: async (until) => {
-      if (bot.isInited()) await whileAvailable(() => parts.notifyConnectOutcomes(sender(), until))
-    },
     showLive: async (until, handles) => {
-      if (bot.isInited()) await updateLiveMessages({ ...sender(), checks }, handles, until)
-    },
-    showBacktests: async (until) => {
-      if (bot.isInited())
-        await showBacktestResults({ ...sender(), screens: parts.backtests }, until)
+      if (bot.isInited()) await live.run(handles, until)
     },
     start: async () => {
       contact.setAnswered()
@@ -132,27 +106,13 @@ export function createBotService(
     },
     stop: async () => {
       stop.abort()
-      await endsWithin(Promise.all([introduction, running, inbox?.stop()]), STOP_MS)
+      await endsWithin(Promise.all([introduction, running, inbox?.stop(), live.settled()]), STOP_MS)
     },
   }
 }
 
 function problemOf(bot: Bot<BotContext>, contact: TelegramContact): string | undefined {
   return contact.problem() ?? (bot.isInited() ? undefined : 'Telegram has not answered yet')
-}
-
-/**
- * Does the work. An error that says that Telegram is unavailable for a time becomes "unavailable", which is retried later.
- *
- * @throws AppError upstream while Telegram is unavailable; every other error of the work as it is
- */
-async function whileAvailable(work: () => Promise<void>): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    if (!isTransient(error)) throw error
-    throw new AppError('upstream', 'dependency_unavailable', {}, { cause: error })
-  }
 }
 
 /** @returns false when the signal was aborted first */

@@ -2,7 +2,6 @@ import type { InlineKeyboardMarkup } from 'grammy/types'
 import { isAlertMessage, isFollowedByMessage } from '#src/delivery/service.ts'
 import { inertText } from '#src/kernel/inert-text.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { markConnectMessageReplaced } from '#src/recipients/connect.ts'
 import { type Button, markupOf, type Rows } from '#src/telegram/buttons.ts'
 import { describe, settledAs } from '#src/telegram/errors.ts'
 import { type MessageContent, type PostedMessage, post } from '#src/telegram/send.ts'
@@ -292,7 +291,7 @@ export function answerUnchanged(ctx: BotContext, messageId: number, { toast }: V
   ctx.answerAtEnd(toast ?? ctx.t('bot:toast.unchanged'))
 }
 
-/** Ends every other change of a message: live updates, the progress indication, the outcome of a connect code. */
+/** Ends every other change of a message: that by its subject, and the progress indication. */
 async function release(ctx: BotContext, messageId: number): Promise<void> {
   const message = { chatId: ctx.knownChat.id, messageId }
   const isPressed = ctx.callbackQuery?.message?.message_id === messageId
@@ -301,7 +300,6 @@ async function release(ctx: BotContext, messageId: number): Promise<void> {
   if (isPressed) Object.assign(ctx, { pressedMessage: undefined })
   await Promise.all([
     (known === undefined || known.live !== undefined) && deleteLive(ctx.app.db, message),
-    (known === undefined || known.showsCode) && markConnectMessageReplaced(ctx.app, message),
     ctx.takeOver(),
   ])
 }

@@ -4,7 +4,7 @@ import type { Db } from '#src/db/connection.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import type { LiveRow } from './live-store.ts'
 import { isOpenQuestion, type QuestionRow, type SessionKey } from './session-store.ts'
-import { chats, drafts, followUps, liveMessages, questions } from './tables.ts'
+import { chats, drafts, liveMessages, questions } from './tables.ts'
 
 /** Stored data of a chat, except its links. */
 export interface KnownChat {
@@ -120,7 +120,6 @@ export async function forgetChat(
   { chatId, personId }: { readonly chatId: number; readonly personId: number },
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    await tx.delete(followUps).where(eq(followUps.chatId, chatId))
     await tx.delete(liveMessages).where(eq(liveMessages.chatId, chatId))
     await tx
       .delete(questions)

@@ -103,46 +103,22 @@ export const drafts = pgTable(
 )
 
 /**
- * Messages that a job edits once: it hides a secret, or shows that a mailbox was confirmed. Also open questions about
- * retained alerts.
- */
-export const followUps = pgTable(
-  'telegram_follow_ups',
-  {
-    chatId: bigint('chat_id', { mode: 'number' }).notNull(),
-    messageId: bigint('message_id', { mode: 'number' }).notNull(),
-    /** Kind of the change. */
-    kind: text('kind').notNull(),
-    /** Owner and id of the destination. */
-    wallet: text('wallet').notNull(),
-    recipientId: integer('recipient_id').notNull(),
-    shownAt: timestamp('shown_at', { withTimezone: true }).notNull(),
-    /** Time of the next check. */
-    dueAt: timestamp('due_at', { withTimezone: true }).notNull(),
-    /** Time after which the message is no longer edited. */
-    expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.chatId, table.messageId] }),
-    index('telegram_follow_ups_due').on(table.dueAt),
-  ],
-)
-
-/**
- * Messages that a job edits each time their subject changes: a top-up, its QR code, the status of watches.
+ * Messages that a job changes later: each time their subject changes, such as a top-up, or once, such as a secret that
+ * is hidden. How a kind is drawn is in the `live` of its feature.
  */
 export const liveMessages = pgTable(
   'telegram_live_messages',
   {
     chatId: bigint('chat_id', { mode: 'number' }).notNull(),
+    /** 0 for a message that its kind sends when the subject changes. */
     messageId: bigint('message_id', { mode: 'number' }).notNull(),
     /** Kind of the message. */
     kind: text('kind').notNull(),
-    /** Wallet of the message's subject. */
-    wallet: text('wallet').notNull(),
-    /** Subject: the handle of a top-up, or the id of an alert. */
+    /** Wallet of the message's subject; null for the subject of a chat that may have no wallet. */
+    wallet: text('wallet'),
+    /** Subject, such as the handle of a top-up or the id of an alert. A NOTIFY about the subject names it. */
     handle: text('handle'),
-    /** Stage of the subject when it was last shown. */
+    /** What the kind remembers of the subject, such as its stage when it was last shown. */
     stage: text('stage'),
     /** Hash of the content that is shown; null if unknown. */
     shown: text('shown'),

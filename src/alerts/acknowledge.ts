@@ -238,7 +238,8 @@ export async function muteWatchOf(
     const inside = { ...deps, db: tx }
     await updateWatch(inside, caller, { id: row.watchId, changes: { mutedUntil: until } })
     const open = await store.listOpenOfWatches(tx, [row.watchId])
-    await delivery.reviseMessages(tx, [...new Set([id, ...open.map((row) => row.id)])])
+    const shown = [...new Set([id, ...open.map((row) => row.id)])]
+    await delivery.reviseMessages(tx, shown, { isAwaited: caller.via === 'telegram' })
     logEach(deps, [id], until === null ? 'watch of the alert unmuted' : 'watch of the alert muted')
     return { ...(await alertStatus(inside, caller, id)), already: false }
   })

@@ -85,7 +85,10 @@ export async function applyToAlerts(
     }
     const changed = [...new Set([...changes.values()].flat())]
     await afterAll?.(tx, changed, at)
-    await delivery.reviseMessages(tx, changed)
+    // A press may come from a message that still shows an earlier state, although nothing changes any more.
+    const isAwaited = caller.via === 'telegram'
+    const shown = isAwaited ? [...new Set([...ids, ...changed])] : changed
+    await delivery.reviseMessages(tx, shown, { isAwaited })
     logEach(deps, changed, what)
     const statuses = await statusesOf({ ...deps, db: tx }, await requireAlerts(tx, caller, ids))
     return statuses.map((status) => ({ ...status, already: changes.get(status.id)?.length === 0 }))

@@ -20,6 +20,8 @@ export interface SendContext {
   readonly timeoutMs?: number
   /** Of a changed message: whether it contains more alerts than before. */
   readonly isLonger?: boolean
+  /** Of a changed message: whether a person has pressed a button and waits for the change. */
+  readonly isAwaited?: boolean
   /** Whether nobody there may change anything, so that buttons that would are left out. */
   readonly isReceiveOnly?: boolean
   /** Link that stops these messages, for channels that need one (e-mail). */

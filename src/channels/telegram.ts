@@ -18,6 +18,7 @@ import {
 } from './define.ts'
 import type { Envelope } from './envelope.ts'
 import { rateLimitError } from './http-answer.ts'
+import { REPLY_URGENCY } from './pace-rules.ts'
 import { TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { checkUserUrl } from './safe-fetch.ts'
 import { alertView } from './telegram-alert.ts'
@@ -103,9 +104,10 @@ function createTelegram({
       })
     },
     edit: async (destination, id, envelope, state, context) => {
-      const { isReceiveOnly = false } = context
+      const { isReceiveOnly = false, isAwaited = false } = context
       const options = { ...readerOf(destination), isReceiveOnly }
-      return await postTo(requireApi(), destination, context, 0, {
+      const urgency = isAwaited ? REPLY_URGENCY : 0
+      return await postTo(requireApi(), destination, context, urgency, {
         content: (more) => ({
           ...alertView(envelope, state, { ...options, ...more }),
           preview: pictureUrl(envelope),
@@ -192,7 +194,9 @@ async function inTurn<Result>(
   const turn = async (id: number) => {
     chatId = id
     const options = { patienceMs: TURN_WAIT_MS_MAX, urgency, signal }
-    const earlyMs = await pace.turn(id, options).catch((error: unknown) => {
+    // A reply to a press waits for the bot's limit only, as the bot's own screens do.
+    const isReply = urgency === REPLY_URGENCY
+    const earlyMs = await pace.turn(isReply ? undefined : id, options).catch((error: unknown) => {
       signal.throwIfAborted()
       throw new DeliveryError('unavailable', { ...UNTRIED, cause: error })
     })

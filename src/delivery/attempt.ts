@@ -120,6 +120,7 @@ async function sendOrChange(
     ...(answersMessageId !== undefined && { answersMessageId }),
     ...(known.length > 0 && { answeredMessageIds: known }),
     ...(change?.isLonger && { isLonger: true }),
+    ...(change?.isAwaited && { isAwaited: true }),
     ...(url !== undefined && { unsubscribeUrl: url }),
   }
   if (change === undefined) {

@@ -300,6 +300,7 @@ function changeTask(
       change: {
         ...{ id, messageId, version, leasedUntil, revisions, state: shown.state },
         isLonger: rows.some((row) => !row.envelope.message.isRecovery),
+        isAwaited: messages.isAwaited(message),
       },
     },
   ]

@@ -9,6 +9,14 @@ import { IS_GROUPED, sentMessages } from './tables.ts'
 
 export type SentMessage = typeof sentMessages.$inferSelect
 
+/** Since when a message counts as outdated whose change a person awaits: it is changed before all others. */
+const AWAITED_SINCE = new Date(0)
+
+/** Whether a person awaits the change of an outdated message. */
+export function isAwaited({ reviseAt }: Pick<SentMessage, 'reviseAt'>): boolean {
+  return reviseAt?.getTime() === AWAITED_SINCE.getTime()
+}
+
 /** Messages of these recipients since an instant, newest first. */
 export async function listRecentMessages(
   db: Db,
@@ -170,6 +178,19 @@ export async function listStaleRecipients(
   }
 }
 
+/** Recipients of a channel with a message whose change a person awaits. */
+export async function listAwaitingRecipients(
+  db: Db,
+  channel: ChannelKey,
+  { now, recipientsMax }: { readonly now: Date; readonly recipientsMax: number },
+): Promise<StaleRecipient[]> {
+  return await db.execute<StaleRecipient>(sql`
+    select distinct m.recipient_id as "recipientId", m.partition_key as "partitionKey"
+    from sent_messages m
+    where m.channel = ${channel} and m.revise_at = ${AWAITED_SINCE} and ${isStale(now)}
+    limit ${recipientsMax}`)
+}
+
 function isStale(now: Date): SQL {
   return sql`m.revise_at <= ${now} and (m.leased_until is null or m.leased_until <= ${now})`
 }
@@ -230,7 +251,7 @@ export async function recordChange(
     update sent_messages m set kind = ${kind}, parts = m.parts + ${parts}, revisions = 0,
       version = m.version + 1, leased_until = null,
       revise_at = case when m.version = ${taken.version} and m.leased_until = ${taken.leasedUntil}
-        then null else ${at}::timestamptz end
+        then null else least(m.revise_at, ${at}::timestamptz) end
     where m.id = ${taken.id}`)
 }
 
@@ -288,15 +309,26 @@ export function isWrittenAfter(at: Date): SQL {
   return sql`d.id >= ${lowestDeliveryId(at)}::uuid`
 }
 
-/** Marks messages as outdated, due immediately. */
-export async function markMessagesStale(tx: Db, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return
-  await tx.execute(sql`
-    update sent_messages m set version = m.version + 1, revisions = 0, revise_at = m.sent_at
+/**
+ * Marks messages as outdated, due immediately.
+ * @returns their channels
+ */
+export async function markMessagesStale(
+  tx: Db,
+  ids: readonly string[],
+  { isAwaited: isMarkedAwaited = false }: { readonly isAwaited?: boolean } = {},
+): Promise<readonly ChannelKey[]> {
+  if (ids.length === 0) return []
+  const since = isMarkedAwaited ? sql`${AWAITED_SINCE}::timestamptz` : sql`m.sent_at`
+  const marked = await tx.execute<{ channel: ChannelKey }>(sql`
+    update sent_messages m set version = m.version + 1, revisions = 0,
+      revise_at = least(m.revise_at, ${since})
     where m.id = any(array(
       select id from sent_messages
       where id = any(${sql.param([...ids])}::uuid[]) and message_id is not null
-      order by id for update))`)
+      order by id for update))
+    returning m.channel`)
+  return [...new Set(marked.map(({ channel }) => channel))]
 }
 
 /**

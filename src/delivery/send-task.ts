@@ -48,6 +48,8 @@ export interface MessageChange {
   readonly revisions: number
   /** Whether alerts are added to the message. */
   readonly isLonger: boolean
+  /** Whether a person has pressed a button and waits for the change. */
+  readonly isAwaited: boolean
   readonly state: MessageState
 }
 

@@ -59,6 +59,8 @@ export interface RecipientScan {
   foundSome: boolean
   /** Whether the last whole pass over all recipients found nothing, and nothing was found since. */
   quiet: boolean
+  /** Whether a NOTIFY came since the last look for messages whose change a person awaits; true at the start. */
+  isNotified: boolean
 }
 
 /** What the detector of outages of a channel remembers. */
@@ -124,6 +126,7 @@ export function createSendingState(channels: Channels): SendingState {
         const sending = all.get(key)
         if (sending === undefined) continue
         sending.isNotified = true
+        sending.stale.isNotified = true
         sending.waker.wake()
       }
     },
@@ -138,5 +141,6 @@ function newRecipientScan(): RecipientScan {
     nextAt: Number.NEGATIVE_INFINITY,
     foundSome: false,
     quiet: false,
+    isNotified: true,
   }
 }

@@ -10,7 +10,6 @@ import { readCurrentContent as readSent } from './chat-claims.ts'
 import type { StateReader } from './chat-situation.ts'
 import * as counts from './count-store.ts'
 import * as deferred from './deferred-store.ts'
-import * as leases from './message-lease-store.ts'
 import * as messages from './message-store.ts'
 import type { DeliveryEntry, NewDelivery, RetainedDelivery } from './model.ts'
 import * as retained from './retained-store.ts'
@@ -92,13 +91,20 @@ function recipientsByAlert(
 }
 
 /**
- * Marks all chat messages about these alerts as outdated, so that they are edited to show the new states.
- * The edit follows soon after the transaction and is repeated until it works; the latest state is shown.
+ * Marks all chat messages about these alerts as outdated, and wakes the workers that edit them to show the new states. The
+ * edit follows the transaction at once and is repeated until it works; the latest state is shown.
+ *
+ * @param options `isAwaited`: whether a person in a chat has pressed a button and waits for the edit, which then comes
+ * before all others
  */
-export async function reviseMessages(tx: Db, alertIds: readonly number[]): Promise<void> {
+export async function reviseMessages(
+  tx: Db,
+  alertIds: readonly number[],
+  { isAwaited = false }: { readonly isAwaited?: boolean } = {},
+): Promise<void> {
   if (alertIds.length === 0) return
   const ids = await messages.lockMessagesOfAlerts(tx, alertIds)
-  await messages.markMessagesStale(tx, ids)
+  await store.notifyWorkers(tx, await messages.markMessagesStale(tx, ids, { isAwaited }))
 }
 
 /**
@@ -155,8 +161,6 @@ export interface ChatMessageState {
   readonly wallet: string
   readonly envelope: Envelope
   readonly state: MessageState
-  /** Increases with every change of its content. */
-  readonly version: number
 }
 
 /**
@@ -171,35 +175,7 @@ export async function findMessage(
 ): Promise<ChatMessageState | undefined> {
   const sent = await messages.findByMessageId(deps.db, recipientIds, messageId)
   const shown = sent && (await readSent(deps, sent))
-  return sent && shown && { wallet: sent.wallet, version: sent.version, ...shown }
-}
-
-/** Seconds for which the bot may change a message before a worker does. */
-const BOT_LEASE_SECONDS = 10
-
-/**
- * Leases a message in a chat for ten seconds, or until `recordShown`: the caller changes it, and no worker
- * does.
- *
- * @returns the end of the lease; undefined if a worker has leased the message, or this service did not send
- * it
- */
-export function leaseMessage(
-  { db, clock }: { readonly db: Db; readonly clock: Clock },
-  message: leases.ChatMessageRef,
-): Promise<Date | undefined> {
-  const now = clock.now()
-  const leasedUntil = new Date(now.getTime() + BOT_LEASE_SECONDS * 1000)
-  return leases.leaseByMessageId(db, message, { now, leasedUntil })
-}
-
-/** Ends a lease of `leaseMessage`: the message shows its content of this version. */
-export function recordShown(
-  db: Db,
-  message: leases.ChatMessageRef,
-  shown: { readonly version: number; readonly leasedUntil: Date },
-): Promise<void> {
-  return leases.recordShown(db, message, shown)
+  return sent && shown && { wallet: sent.wallet, ...shown }
 }
 
 /** Recipients, by id, above `after`, with deferred messages that may be summarized by an instant. */

@@ -27,7 +27,11 @@ import {
   selectDeliveries,
 } from './selection.ts'
 import type { SendTask, SendTaskResult } from './send-task.ts'
-import type { ChannelSendingState, SendingState } from './sending-state.ts'
+import {
+  type ChannelSendingState,
+  SCAN_STEP_RECIPIENTS,
+  type SendingState,
+} from './sending-state.ts'
 import { taskOfOneDelivery } from './single-task.ts'
 import { isolatingStateReader } from './state-reader.ts'
 import { moveStuckToBacklog } from './stuck-deliveries.ts'
@@ -231,11 +235,14 @@ export function createWorker(
     if (limiter.free() <= 0 || results.isFull()) return false
     const context = contextNow()
     const none = { recipients: [], ran: false, isEnd: false } as const
+    const awaiting = await listAwaiting(context)
     const scanStep = await runScanStep(sending.stale, none, (step) =>
       messages.listStaleRecipients(deps.claimsDb, channel.key, { ...step, now: context.now }),
     )
+    const known = new Set(awaiting.map(({ recipientId }) => recipientId))
+    const others = scanStep.recipients.filter(({ recipientId }) => !known.has(recipientId))
     const reservation = limiter.startReservation()
-    const ids = scanStep.recipients.flatMap(({ recipientId, partitionKey }) =>
+    const ids = [...awaiting, ...others].flatMap(({ recipientId, partitionKey }) =>
       !busy.has(recipientId) && reservation.reserve({ recipientId, partitionKey, backlog: false })
         ? [recipientId]
         : [],
@@ -244,6 +251,17 @@ export function createWorker(
     recordScanStep(sending.stale, scanStep, tasks.length > 0)
     startAll(tasks, await openAll(tasks))
     return tasks.length > 0 || !sending.stale.quiet
+  }
+
+  /** Recipients with a message whose change a person awaits; read after a NOTIFY, and until none is left. */
+  async function listAwaiting({ now }: ClaimContext) {
+    if (!sending.stale.isNotified) return []
+    sending.stale.isNotified = false
+    sending.stale.quietUntil = 0
+    const of = { now, recipientsMax: SCAN_STEP_RECIPIENTS.first }
+    const awaiting = await messages.listAwaitingRecipients(deps.claimsDb, channel.key, of)
+    if (awaiting.length > 0) sending.stale.isNotified = true
+    return awaiting
   }
 
   async function openAll(of: readonly { readonly recipientId: number }[]): Promise<Opened> {

@@ -12,22 +12,13 @@ import type { App } from '#src/operations/define.ts'
 import type { TypePauses } from '#src/watches/observe/type-pauses.ts'
 import type { HeartbeatMonitor } from './heartbeat.ts'
 
-/** Periodic work of the bot. Its functions do nothing before getMe has succeeded. */
+/** Periodic work of the bot. Does nothing before getMe has succeeded. */
 export interface BotWork {
   /**
-   * Runs the due follow-ups of messages, and those about mailboxes that were just confirmed.
-   * @param wallets of the confirmed mailboxes
-   */
-  followUp(signal: AbortSignal, wallets: ReadonlySet<string>): Promise<void>
-  /** Notifies chats of the outcome of their connect codes. */
-  notifyConnectOutcomes(signal: AbortSignal): Promise<void>
-  /**
-   * Updates the live messages that are due, and those of changed top-ups.
-   * @param handles of the changed top-ups
+   * Changes the live messages that are due, and those of subjects that have just changed.
+   * @param handles of the changed subjects
    */
   showLive(signal: AbortSignal, handles: ReadonlySet<string>): Promise<void>
-  /** Adds results of backtests to the screens that wait for them. */
-  showBacktests(signal: AbortSignal): Promise<void>
 }
 
 /** Dependencies of jobs: `App`, which verbs get, and what only jobs need. */
@@ -85,8 +76,8 @@ export interface Job {
    * dies, another takes over.
    */
   readonly everywhere?: boolean
-  /** Channel whose NOTIFY starts a run early. */
-  readonly wakeOn?: string
+  /** Channel, or channels, whose NOTIFY starts a run early. */
+  readonly wakeOn?: string | readonly string[]
   /**
    * Minimum milliseconds between the starts of two runs. Notifications that come meanwhile share the next run. By
    * default a run starts as soon as the run before it has ended.

@@ -5,10 +5,8 @@ import { deliverByOne, deliverDue } from './deliver-due.ts'
 import { fetchPublications } from './fetch-publications.ts'
 import { fitWatches } from './fit-watches.ts'
 import { followSubmissions } from './follow-submissions.ts'
-import { followUpMessages } from './follow-up-messages.ts'
 import { holdSlices } from './hold-slices.ts'
 import { judgeLedgers } from './judge-ledgers.ts'
-import { notifyConnectOutcomes } from './notify-connect-outcomes.ts'
 import { observeWatches } from './observe-watches.ts'
 import { pollValidators } from './poll-validators.ts'
 import { proveLedger } from './prove-ledger.ts'
@@ -28,7 +26,6 @@ import { sendPictures } from './send-pictures.ts'
 import { sendReminders } from './send-reminders.ts'
 import { sendSummaries } from './send-summaries.ts'
 import { settleDeposits } from './settle-deposits.ts'
-import { showBacktests } from './show-backtests.ts'
 import { showLiveMessages } from './show-live-messages.ts'
 
 /** Every job. */
@@ -54,10 +51,7 @@ export const REGISTRY: readonly Job[] = [
   returnCharges,
   sendConfirmations,
   checkMailServer,
-  notifyConnectOutcomes,
   showLiveMessages,
-  showBacktests,
-  followUpMessages,
   proveLedger,
   countFigures,
   prune,

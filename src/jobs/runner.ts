@@ -70,7 +70,8 @@ async function startJob(
     waker.wake(payload)
     job.onNotify?.(app, payload)
   }
-  const stopListening = job.wakeOn && (await listen(sql, job.wakeOn, onNotify))
+  const channels = [job.wakeOn ?? []].flat()
+  const listeners = await Promise.all(channels.map((channel) => listen(sql, channel, onNotify)))
   const work = async (inner: AbortSignal, lease?: Lease) => {
     const stopWaking = job.wakeBy?.(app, () => waker.wake(''))
     try {
@@ -81,7 +82,7 @@ async function startJob(
   }
   const running = job.everywhere ? work(signal) : app.leases.whileHolding(job.name, signal, work)
   const ended = running.then(async () => {
-    if (stopListening) await stopListening()
+    await Promise.all(listeners.map((stopListening) => stopListening()))
   })
   return { ended, wake: () => waker.wake('') }
 }

@@ -8,7 +8,6 @@ import {
 } from '#src/alerts/card.ts'
 import * as lines from '#src/alerts/history-view.ts'
 import { ALERT_STATES } from '#src/alerts/model.ts'
-import * as delivery from '#src/delivery/service.ts'
 import { SIGNAL_HELP_SECTIONS } from '#src/i18n/signal-help.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
@@ -103,28 +102,6 @@ export const findMessage = defineChatOperation({
   scope: 'read',
   body: z.strictObject({ recipientId: Id, messageId: z.string() }),
   handle: ({ app, caller, body }) => readMessage(app, caller, body),
-})
-
-/** Leases a message of the chat, so that the bot may change it and no worker does; see `recordShown`. */
-export const leaseMessage = defineChatOperation({
-  id: 'leaseMessage',
-  scope: 'write',
-  body: z.strictObject({ recipientId: Id, messageId: z.string() }),
-  handle: ({ app, caller: { wallet }, body }) => delivery.leaseMessage(app, { wallet, ...body }),
-})
-
-/** Ends a lease of `leaseMessage`: the message shows its content of this version. */
-export const recordShown = defineChatOperation({
-  id: 'recordShown',
-  scope: 'write',
-  body: z.strictObject({
-    recipientId: Id,
-    messageId: z.string(),
-    version: z.int(),
-    leasedUntil: z.date(),
-  }),
-  handle: ({ app, caller: { wallet }, body: { recipientId, messageId, ...shown } }) =>
-    delivery.recordShown(app.db, { wallet, recipientId, messageId }, shown),
 })
 
 /** Expands or collapses a section of the help below a message of the chat, and returns the message. */

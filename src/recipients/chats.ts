@@ -176,15 +176,6 @@ export async function listChatLinks(
   return (await links.listByChat(deps.db, chatId)).map((row) => toChatLink(deps, row))
 }
 
-/** The same, and whether this message of the chat shows its unused connect code. */
-export async function readChatOfMessage(
-  deps: { readonly db: Db; readonly box: SecretBox },
-  message: { readonly chatId: number; readonly messageId: number },
-): Promise<{ readonly links: readonly ChatLink[]; readonly showsCode: boolean }> {
-  const { rows, showsCode } = await links.listByChatWithCode(deps.db, message)
-  return { links: rows.map((row) => toChatLink(deps, row)), showsCode }
-}
-
 function toChatLink(deps: { readonly box: SecretBox }, row: store.RecipientRow): ChatLink {
   const destination = TelegramDestination.parse(decryptDestination(deps.box, row.destination))
   return {

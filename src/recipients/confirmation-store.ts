@@ -7,7 +7,7 @@ import { confirmationMails, mailRefusals } from './tables.ts'
 
 export type ConfirmationMail = typeof confirmationMails.$inferSelect
 
-/** NOTIFY channel of confirmed mailboxes; the payload is the wallet. */
+/** NOTIFY channel of confirmed mailboxes; the payload is the recipient's id. */
 export const CONSENTS_CHANNEL = 'consents'
 
 /** Unsent e-mails. */
@@ -32,9 +32,9 @@ export async function enqueueConfirmationMail(
   await db.execute(sql`select pg_notify('confirmations', '')`)
 }
 
-/** Notifies, when the transaction is committed, that a mailbox of the wallet was confirmed. */
-export async function notifyConfirmed(tx: Db, wallet: Address): Promise<void> {
-  await tx.execute(sql`select pg_notify(${CONSENTS_CHANNEL}, ${wallet})`)
+/** Notifies, when the transaction is committed, that the mailbox of a recipient was confirmed. */
+export async function notifyConfirmed(tx: Db, recipientId: number): Promise<void> {
+  await tx.execute(sql`select pg_notify(${CONSENTS_CHANNEL}, ${String(recipientId)})`)
 }
 
 /** Lets only this transaction plan e-mails to a mailbox, for any wallet, until it ends. */

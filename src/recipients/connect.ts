@@ -7,7 +7,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readMessage } from '#src/auth/message.ts'
 import { type SignInDeps, signIn } from '#src/auth/service.ts'
 import { type Db, transact } from '#src/db/connection.ts'
-import { claimAllDueRows } from '#src/db/queue.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
@@ -26,12 +25,8 @@ interface Deps {
 }
 
 const CODE_BYTES = 16
-/** Lease of a code whose chat is notified; longer than the timeout of Telegram. */
-const LEASE_MS = 60_000
-/** Maximum number of attempts to notify a chat. Afterwards people see the state when they use the chat. */
-const NOTIFY_ATTEMPTS_MAX = 5
 
-/** NOTIFY channel of finished codes. */
+/** NOTIFY channel of codes that were used or refused; the payload is the code's hash. */
 export const CONNECTS_CHANNEL = codes.CONNECTS_CHANNEL
 
 /** A private chat that requests a link, and its person. */
@@ -61,8 +56,6 @@ export interface ConnectCode {
   readonly expiresAt: Date
   /** Identifies the code without revealing it. */
   readonly hash: string
-  /** The message of the chat with the previous code, while that code is valid. */
-  readonly replaces: number | undefined
 }
 
 /** Content of the page of a code. */
@@ -110,7 +103,6 @@ export async function createConnectCode(
   const hash = hashOf(code)
   const createdAt = deps.clock.now()
   const expiresAt = new Date(createdAt.getTime() + LINK_MINUTES * MINUTE_MS)
-  const replaces = await codes.findCodeMessage(deps.db, chat.id, createdAt)
   await codes.putCode(deps.db, {
     chatId: chat.id,
     hash,
@@ -125,34 +117,9 @@ export async function createConnectCode(
     expiresAt,
     usedAt: null,
     wallet: null,
-    messageId: null,
-    notifyAt: null,
-    notifyAttempts: 0,
   })
   const url = `${deps.publicUrl}/connect/${code}`
-  return { url, match: matchOf(code), expiresAt, hash, replaces }
-}
-
-/**
- * Stores which message of the chat shows its code, so that the message is updated when the code is used or
- * expires.
- */
-export async function recordConnectMessage(
-  deps: Deps,
-  { hash, messageId }: { readonly hash: string; readonly messageId: number },
-): Promise<void> {
-  await codes.saveMessage(deps.db, hash, messageId)
-}
-
-/**
- * Records that the chat's message shows another screen now, so that it is not changed when the code
- * expires.
- */
-export async function markConnectMessageReplaced(
-  { db }: Pick<Deps, 'db'>,
-  message: { readonly chatId: number; readonly messageId: number },
-): Promise<void> {
-  await codes.markMessageReplaced(db, message)
+  return { url, match: matchOf(code), expiresAt, hash }
 }
 
 /**
@@ -261,17 +228,15 @@ export async function refuseConnectCode(deps: Deps, code: string): Promise<void>
   await transact(deps.db, (tx) => codes.spendCode(tx, hashOf(code), { now, wallet: null }))
 }
 
-/** Notification of a chat about its code. */
+/** How a code ended, and what its chat asked for. */
 export interface ConnectOutcome {
   /** Identifies the code without revealing it. */
   readonly hash: string
   readonly chatId: number
   readonly by: number
-  /** The message that shows the code, if known. */
-  readonly messageId: number | undefined
   readonly locale: Locale
-  /** How the code ended: a wallet signed, the reader refused, or the code expired. */
-  readonly end: 'linked' | 'refused' | 'expired'
+  /** A wallet signed, the reader refused, or the code expired; `open` while the code can still be used. */
+  readonly end: 'open' | 'linked' | 'refused' | 'expired'
   /** Whether the chat requested the right to spend credits. */
   readonly spend: boolean
   /** What the chat continues with, in its own format. */
@@ -280,36 +245,31 @@ export interface ConnectOutcome {
   readonly wallet: Address | undefined
 }
 
-/**
- * Calls `notify` for each chat that must be notified about its code, one after another, until none is left or the signal
- * is aborted. Several processes may do this at once; if one dies or fails, the chat is notified later.
- */
-export async function forEachConnectOutcome(
-  deps: Deps,
-  notify: (outcome: ConnectOutcome) => Promise<void>,
-  signal?: AbortSignal,
-): Promise<void> {
-  const options = { leaseMs: LEASE_MS, limit: 1, signal }
-  for await (const row of claimAllDueRows(deps, codes.UNNOTIFIED_CODES, options)) {
-    if (row.notifyAttempts <= NOTIFY_ATTEMPTS_MAX) {
-      await notify({
-        hash: row.hash,
-        chatId: row.chatId,
-        by: row.askedBy,
-        messageId: row.messageId ?? undefined,
-        locale: row.locale,
-        end: endOf(row),
-        spend: row.spend,
-        goesOn: row.goesOn ?? undefined,
-        wallet: row.wallet ?? undefined,
-      })
-    }
-    await codes.markChatNotified(deps.db, row.hash)
+/** How a code ended; undefined if its chat has a newer code, and a day after its end. */
+export async function findConnectOutcome(
+  { db, clock }: Deps,
+  hash: string,
+): Promise<ConnectOutcome | undefined> {
+  const row = await codes.findCode(db, hash)
+  if (row === undefined) return undefined
+  const { chatId, askedBy: by, locale, spend, goesOn, wallet } = row
+  return {
+    hash,
+    chatId,
+    by,
+    locale,
+    end: endOf(row, clock.now()),
+    spend,
+    goesOn: goesOn ?? undefined,
+    wallet: wallet ?? undefined,
   }
 }
 
-function endOf({ usedAt, wallet }: codes.ConnectCodeRow): ConnectOutcome['end'] {
-  if (usedAt === null) return 'expired'
+function endOf(
+  { usedAt, wallet, expiresAt }: codes.ConnectCodeRow,
+  now: Date,
+): ConnectOutcome['end'] {
+  if (usedAt === null) return expiresAt <= now ? 'expired' : 'open'
   return wallet === null ? 'refused' : 'linked'
 }
 

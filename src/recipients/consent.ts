@@ -80,7 +80,7 @@ export async function confirmEmail(
     if (consent.state !== 'waiting') return { ...consent, first: false }
     await cancelConfirmation(tx, linked.row.id)
     await store.updateRow(tx, linked.row.id, switchedOn(linked.row, now))
-    await mails.notifyConfirmed(tx, linked.row.wallet)
+    await mails.notifyConfirmed(tx, linked.row.id)
     return { ...consent, state: 'confirmed', first: true }
   })
 }

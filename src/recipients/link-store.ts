@@ -1,8 +1,8 @@
-import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type NewRecipientRow, type RecipientRow, switchedAtChange } from './store.ts'
-import { connectCodes, linkCodes, recipients } from './tables.ts'
+import { linkCodes, recipients } from './tables.ts'
 
 export type LinkCodeRow = typeof linkCodes.$inferSelect
 
@@ -101,23 +101,6 @@ export function listByChat(db: Db, chatId: number) {
     .from(recipients)
     .where(eq(recipients.chatId, chatId))
     .orderBy(asc(recipients.id))
-}
-
-/** Like `listByChat`, and whether this message of the chat shows its unused connect code. */
-export async function listByChatWithCode(
-  db: Db,
-  { chatId, messageId }: { readonly chatId: number; readonly messageId: number },
-): Promise<{ readonly rows: readonly RecipientRow[]; readonly showsCode: boolean }> {
-  const isShown = and(eq(connectCodes.chatId, chatId), eq(connectCodes.messageId, messageId))
-  const found = await db
-    .select({ row: recipients, code: connectCodes })
-    // One row without columns, because the chat may have neither.
-    .from(sql`(select) as asked`)
-    .leftJoin(recipients, eq(recipients.chatId, chatId))
-    .leftJoin(connectCodes, and(isShown, isNull(connectCodes.usedAt)))
-    .orderBy(asc(recipients.id))
-  const showsCode = found.some(({ code }) => code !== null)
-  return { rows: found.flatMap(({ row }) => row ?? []), showsCode }
 }
 
 /**

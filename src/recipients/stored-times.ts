@@ -11,7 +11,7 @@ export const STORED_TIMES: readonly StoredTimes[] = [
     lastFailureAt: 0,
     failingSince: 0,
   }),
-  timesSince(connectCodes, 'createdAt', ['expiresAt', 'usedAt', 'notifyAt']),
+  timesSince(connectCodes, 'createdAt', ['expiresAt', 'usedAt']),
   timesSince(linkCodes, 'createdAt', ['expiresAt', 'usedAt']),
   // An e-mail that the limits delay by more than a day is refused.
   timesWithin(confirmationMails, { dueAt: DAY_MS, nextAttemptAt: DAY_MS, sentAt: 0 }),

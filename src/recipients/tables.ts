@@ -90,36 +90,27 @@ export const linkCodes = pgTable('link_codes', {
 })
 
 /** Codes with which chats ask for a wallet on the connect page; only the newest code of each chat. */
-export const connectCodes = pgTable(
-  'connect_codes',
-  {
-    chatId: bigint('chat_id', { mode: 'number' }).primaryKey(),
-    /** SHA-256 of the code, hex. */
-    hash: text('hash').notNull().unique(),
-    /** The Telegram account that requested the code. */
-    askedBy: bigint('asked_by', { mode: 'number' }).notNull(),
-    title: text('title').notNull(),
-    username: text('username'),
-    locale: text('locale').notNull().$type<Locale>(),
-    /** Whether the chat requested the right to spend credits. */
-    spend: boolean('spend').notNull(),
-    /** The wallet whose credits the chat requested to spend; null for a chat without a wallet. */
-    spendOf: text('spend_of').$type<Address>(),
-    /** Button data of the chat's next step after linking; null for none. */
-    goesOn: text('goes_on'),
-    createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
-    expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
-    usedAt: timestamp('used_at', { withTimezone: true }),
-    /** The linked wallet; null if the code was refused. */
-    wallet: text('wallet').$type<Address>(),
-    /** Id of the chat's message that shows the code. */
-    messageId: bigint('message_id', { mode: 'number' }),
-    /** Time at which the chat is notified that the code was used, was refused or expired; null if it need not be. */
-    notifyAt: timestamp('notify_at', { withTimezone: true }),
-    notifyAttempts: integer('notify_attempts').notNull(),
-  },
-  (table) => [index('connect_codes_notify').on(table.notifyAt).where(sql`notify_at is not null`)],
-)
+export const connectCodes = pgTable('connect_codes', {
+  chatId: bigint('chat_id', { mode: 'number' }).primaryKey(),
+  /** SHA-256 of the code, hex. */
+  hash: text('hash').notNull().unique(),
+  /** The Telegram account that requested the code. */
+  askedBy: bigint('asked_by', { mode: 'number' }).notNull(),
+  title: text('title').notNull(),
+  username: text('username'),
+  locale: text('locale').notNull().$type<Locale>(),
+  /** Whether the chat requested the right to spend credits. */
+  spend: boolean('spend').notNull(),
+  /** The wallet whose credits the chat requested to spend; null for a chat without a wallet. */
+  spendOf: text('spend_of').$type<Address>(),
+  /** Button data of the chat's next step after linking; null for none. */
+  goesOn: text('goes_on'),
+  createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
+  expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
+  usedAt: timestamp('used_at', { withTimezone: true }),
+  /** The linked wallet; null if the code was refused. */
+  wallet: text('wallet').$type<Address>(),
+})
 
 /** Notification settings of each wallet. */
 export const notificationSettings = pgTable('notification_settings', {

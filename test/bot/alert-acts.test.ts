@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { packed } from '#src/actions/codec.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { acknowledge, listAlerts } from '#src/operations/alerts.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { deleteWatch, getWatch } from '#src/operations/watches.ts'
-import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, LIVE_CHECKS, type TestChat, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
-import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+import { BOT_NAME } from '../support/harness.ts'
+import { changeLive } from '../support/live.ts'
 
 const COMMIT = 'fsp.ftso-commit'
 const REVEAL = 'fsp.ftso-reveal'
@@ -145,8 +144,11 @@ describe('an alert in a chat', () => {
     await alerted(ann, watch, COMMIT)
     const data = packed('alert.ack', { id: (await newest('bob')).id })
     await bo.press(data)
-    const answer = await ann.press(data)
-    expect(answer.text).toMatch(/^Already acknowledged by \u2068Bo\u2069, \d\d:\d\d\u00a0UTC\.$/)
+    const late = world.telegram.pressRaw(ann.id, ann.last().id, data)
+    await world.settle()
+    expect((await late.answer()).text).toMatch(
+      /^Already acknowledged by \u2068Bo\u2069, \d\d:\d\d\u00a0UTC\.$/,
+    )
     const press = world.telegram.pressRaw(bo.id, bo.last().id, data)
     await world.settle()
     expect((await press.answer()).text).toMatch(/^Already acknowledged by \u2068Bo\u2069/)
@@ -514,8 +516,7 @@ describe('an alert in a group', () => {
 describe('the card of an alert', () => {
   const lookAgain = async () => {
     world.clock.advance(20)
-    const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
-    await updateLiveMessages({ app: world.app, api, username: BOT_NAME, checks: LIVE_CHECKS })
+    await changeLive(world)
   }
 
   test('follows the alert to its end, as the sent message does', async () => {

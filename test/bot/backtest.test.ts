@@ -1,17 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { showBacktestResults } from '#bot/core/backtest-messages.ts'
 import { deleteDraft } from '#bot/core/session-store.ts'
-import { BACKTEST_SCREENS } from '#bot/features/backtests.ts'
 import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { packed, unpacked } from '#src/actions/codec.ts'
 import { findFeed } from '#src/chain/feed-names.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { getWatch, listWatches } from '#src/operations/watches.ts'
-import { createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { testClock } from '../support/clock.ts'
-import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+import { changeLive } from '../support/live.ts'
 
 /** What a watch would have sent, in the wizard and beside the values of a setting. */
 
@@ -61,9 +58,7 @@ async function storePrices(): Promise<void> {
       interval '5 minutes') at`
 }
 
-const api = () => createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
-const show = () =>
-  showBacktestResults({ app: world.app, api: api(), username: BOT_NAME, screens: BACKTEST_SCREENS })
+const show = (app = world.app) => changeLive({ ...world, app })
 const waiting = () => world.sql`select kind from telegram_live_messages`
 const callsOf = (method: string) =>
   world.telegram.calls.filter((call) => call.method === method).length
@@ -131,12 +126,7 @@ describe('the last step of the wizard', () => {
     await lastStep()
     const run = () => Promise.reject(new AppError('upstream', 'dependency_unavailable'))
     const busy = { ...world.app, backtests: { run } }
-    await showBacktestResults({
-      app: busy,
-      api: api(),
-      username: BOT_NAME,
-      screens: BACKTEST_SCREENS,
-    })
+    await show(busy)
     expect(ann.last().text).toContain('🕘 Last 7 days: not available right now')
     expect(ann.labels()[0]).toEqual(['Create'])
   })
@@ -148,13 +138,7 @@ describe('the last step of the wizard', () => {
     await chat.say('/new wallet')
     await chat.press('\u2068My wallet\u2069')
     await chat.press('100\u00a0FLR')
-    const sender = createApi({ token: BOT_TOKEN, apiRoot: away.telegram.url }, 10)
-    await showBacktestResults({
-      app: away.app,
-      api: sender,
-      username: BOT_NAME,
-      screens: BACKTEST_SCREENS,
-    })
+    await changeLive(away)
     expect(chat.last().text).toContain('🕘 Last 7 days: not available right now')
     await chat.press('Create')
     expect((await away.as('alice', listWatches)).data).toHaveLength(1)
@@ -179,12 +163,7 @@ describe('the last step of the wizard', () => {
   test('is not overwritten by a backtest that ends after the press', async () => {
     await lastStep()
     const slow = { ...world.app, backtests: heldBacktests() }
-    const shown = showBacktestResults({
-      app: slow,
-      api: api(),
-      username: BOT_NAME,
-      screens: BACKTEST_SCREENS,
-    })
+    const shown = show(slow)
     await slow.backtests.begun
     await ann.press('Create')
     const made = ann.last()
@@ -268,12 +247,10 @@ describe('“Try other values”', () => {
     world.telegram.failNext('editMessageText', { error_code: 502, description: 'Bad Gateway' })
     const refuse = () => Promise.reject(new Error('nothing is computed any more'))
     const late = { ...world.app, backtests: { run: refuse } }
-    const showLate = () =>
-      showBacktestResults({ app: late, api: api(), username: BOT_NAME, screens: BACKTEST_SCREENS })
-    await showLate()
+    await show(late)
     expect(ann.last().text).toContain('⏳')
     world.clock.advance(61)
-    await showLate()
+    await show(late)
     expect(callsOf('editMessageText')).toBe(edits + 2)
     expect(ann.last().text).not.toContain('⏳')
     expect(ann.last().text.split('\n').slice(3)).toEqual(

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { notifyConnectOutcomes } from '#bot/features/connect/notifications.ts'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { packed } from '#src/actions/codec.ts'
 import { createChallenge } from '#src/auth/service.ts'
@@ -9,10 +8,10 @@ import { invoke } from '#src/operations/invoke.ts'
 import { listWatches } from '#src/operations/watches.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'
 import { claimConnectCode, connectScopes, refuseConnectCode } from '#src/recipients/connect.ts'
-import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { giveCredits } from '../support/credits.ts'
-import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+import { BOT_NAME } from '../support/harness.ts'
+import { apiOf, notifyOutcomes } from '../support/live.ts'
 
 let world: BotWorld
 
@@ -35,7 +34,7 @@ async function signOnPage(
   code: string,
   name: keyof typeof PEOPLE,
   { spend = false, timezone = 'Europe/Berlin' } = {},
-  api = telegramApi(),
+  api = apiOf(world),
 ): Promise<void> {
   const { account } = PEOPLE[name]
   const asked = { wallet: account.address, scopes: [...connectScopes(spend)], label: undefined }
@@ -45,13 +44,7 @@ async function signOnPage(
   await notify(api)
 }
 
-function telegramApi() {
-  return createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
-}
-
-async function notify(api = telegramApi()): Promise<void> {
-  await notifyConnectOutcomes({ app: world.app, api, username: BOT_NAME })
-}
+const notify = (api = apiOf(world)) => notifyOutcomes(world, api)
 
 describe('/connect', () => {
   test('shows a link to a page, digits to compare and the rights, with a new code each time', async () => {
@@ -162,7 +155,7 @@ describe('a signature on the page', () => {
     const { code } = shown(ann)
     await ann.say('/help')
     await ann.say('/start')
-    const api = telegramApi()
+    const api = apiOf(world)
     let wizard: number | undefined
     api.config.use(async (call, method, payload, signal) => {
       if (method === 'sendMessage' && wizard === undefined) {

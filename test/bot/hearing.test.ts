@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findLive, liveQueue, settleLive, wakeLive } from '#bot/core/live-store.ts'
 import { changeChat } from '#bot/core/store.ts'
-import {
-  FOLLOW_UPS,
-  followUpsOf,
-  hurryFollowUps,
-  postponeFollowUp,
-} from '#bot/features/recipients/follow-up-store.ts'
-import { followUp } from '#bot/features/recipients/follow-ups.ts'
+import { RECIPIENT_KINDS } from '#bot/features/recipients/follow.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { packed } from '#src/actions/codec.ts'
 import { claimDueRows } from '#src/db/queue.ts'
@@ -18,11 +13,11 @@ import { deleteRecipient, listRecipients, updateRecipient } from '#src/operation
 import { getWatch, updateWatch } from '#src/operations/watches.ts'
 import { LINK_MINUTES } from '#src/recipients/model.ts'
 import { claimTelegramLink } from '#src/recipients/telegram-link.ts'
-import { createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { dataOf } from '../support/buttons.ts'
 import { runningClock } from '../support/clock.ts'
-import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+import { BOT_NAME } from '../support/harness.ts'
+import { changeLive } from '../support/live.ts'
 
 let world: BotWorld
 let receiver: Receiver
@@ -92,11 +87,10 @@ async function linkByChat() {
   return { card, code }
 }
 
-/** Runs the follow-ups that are due. */
-function follow() {
-  const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
-  return followUp({ app: world.app, api, username: BOT_NAME })
-}
+/** Changes the messages that are due. */
+const follow = () => changeLive(world)
+/** Changes the messages with links of Alice, as the commit of a link makes the job do. */
+const followLinks = () => changeLive(world, { handles: [walletOf('alice')] })
 
 describe('a new recipient', () => {
   test('of the same host as another one gets a different name', async () => {
@@ -288,6 +282,7 @@ describe('a linked chat', () => {
     await group.say(`/start@${BOT_NAME} ${code}`)
     expect(ann.last()).toMatchObject({ id: card.id, text: card.text })
     await group.press('Link this chat')
+    await followLinks()
     const shown = ann.all().find((message) => message.id === card.id)?.text
     expect(shown).toContain(`✅ ${iso('Crew 2')} is linked. It can: receive alerts.`)
     expect(shown).toContain(`Which alerts should ${iso('Crew 2')} get?`)
@@ -305,6 +300,7 @@ describe('a linked chat', () => {
     const { code } = await linkByChat()
     await group.say(`/start@${BOT_NAME} ${code}`)
     await group.press('Link this chat')
+    await followLinks()
     expect(ann.last().text).toContain('Watches that notify this recipient: 1 of 2.')
     expect(ann.labels()[0]).toEqual(['All watches', 'Only some'])
     await ann.press('All watches')
@@ -326,6 +322,7 @@ describe('a linked chat', () => {
     await group.press('Link this chat')
     expect(group.last().text).toContain('This chat is already linked.')
     expect(group.labels()[0]).toEqual(['Choose alerts…'])
+    await followLinks()
     const shown = ann.all().find((message) => message.id === card.id)?.text
     expect(shown).toContain(`Which alerts should ${iso('Crew 3')} get?`)
   })
@@ -343,45 +340,30 @@ describe('a linked chat', () => {
     expect(shown).toContain(`Which alerts should ${iso('Crew 4')} get?`)
   })
 
-  test('changes no message of another wallet, although one is due', async () => {
-    const bob = await world.linked('bob')
-    await bob.say('/recipients')
-    await bob.press('Add recipient')
-    await bob.press('Webhook')
-    await bob.say(receiver.url('due'))
-    const secret = bob.last().text
-    world.clock.advance(11 * 60)
-    await linkByChat()
-    const other = world.person()
-    await other.say(`/start ${await world.linkCode('alice', ['read'])}`)
-    await other.press('Link this chat')
-    expect(bob.last().text).toBe(secret)
-    await follow()
-    expect(bob.last().text).not.toBe(secret)
-  })
-
   test('makes its message due although a check that began before postpones it', async () => {
-    await linkByChat()
+    const { card } = await linkByChat()
     const { db } = world.app
+    const message = { chatId: ann.id, messageId: card.id }
+    const due = async () => {
+      const now = world.clock.now()
+      const limits = { now, leaseMs: 60_000, limit: 100 }
+      const rows = await claimDueRows(db, liveQueue([RECIPIENT_KINDS.link], 'of'), limits)
+      return rows.find(({ chatId, messageId }) => chatId === ann.id && messageId === card.id)
+    }
     world.clock.advance(10)
-    const now = world.clock.now()
-    const rows = await claimDueRows(db, FOLLOW_UPS, { now, leaseMs: 60_000, limit: 20 })
-    const row = rows.find(({ kind, chatId }) => kind === 'chat' && chatId === ann.id)
-    if (row === undefined) throw new Error('the message with the link has no follow-up')
-    const usedAt = world.clock.now()
-    await hurryFollowUps(db, row, usedAt)
-    const later = new Date(usedAt.getTime() + 90_000)
-    await postponeFollowUp(db, row, later)
-    const again = { now: world.clock.now(), leaseMs: 60_000, limit: 20 }
-    const due = await claimDueRows(db, followUpsOf(row), again)
-    expect(due.map(({ messageId }) => messageId)).toContain(row.messageId)
-    // Without a use of the link, the check is postponed.
-    const [claimed] = due.filter(({ messageId }) => messageId === row.messageId)
-    if (claimed === undefined) throw new Error('the follow-up was not claimed')
-    await postponeFollowUp(db, claimed, world.clock.now())
+    const row = await due()
+    if (row === undefined) throw new Error('the message with the link is not followed')
+    await wakeLive(db, [walletOf('alice')], world.clock.now())
+    const later = new Date(world.clock.now().getTime() + 90_000)
+    const postponed = { stage: row.stage, shown: null, dueAt: later, leasedUntil: null }
+    await settleLive(db, row, postponed)
     world.clock.advance(1)
-    const last = { ...again, now: world.clock.now() }
-    expect((await claimDueRows(db, followUpsOf(row), last)).length).toBeGreaterThan(0)
+    const again = await due()
+    expect(again?.messageId).toBe(card.id)
+    // Without a use of the link, the check is postponed.
+    if (again !== undefined) await settleLive(db, again, postponed)
+    expect((await findLive(db, message))?.dueAt).toEqual(later)
+    expect(await due()).toBeUndefined()
   })
 
   test('of another link, or a link that nobody used, changes no message', async () => {
@@ -390,8 +372,7 @@ describe('a linked chat', () => {
     const other = world.person()
     await other.say(`/start ${await world.linkCode('alice', ['read'])}`)
     await other.press('Link this chat')
-    world.clock.advance(5)
-    await world.settle()
+    await followLinks()
     expect(ann.all().find((message) => message.id === card.id)).toMatchObject({ text: card.text })
   })
 })

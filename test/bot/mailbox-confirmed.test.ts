@@ -1,19 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { followUp } from '#bot/features/recipients/follow-ups.ts'
 import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
 import { type Inbox, startMailServer } from '#sandbox/inbox.ts'
-import type { BotWork } from '#src/jobs/define.ts'
-import { followUpMessages } from '#src/jobs/follow-up-messages.ts'
-import { type RunningJobs, startJobs } from '#src/jobs/runner.ts'
 import { inertText } from '#src/kernel/inert-text.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
-import { createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
-import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+import { changeLive, startLiveJobs } from '../support/live.ts'
 
 let inbox: Inbox
 let world: BotWorld
-let jobs: readonly RunningJobs[] = []
+let stopJobs = async () => {}
 
 beforeAll(async () => {
   inbox = await startMailServer()
@@ -28,28 +23,7 @@ afterAll(async () => {
   await inbox.close()
 })
 
-const api = () => createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
-const follow = (wallets?: ReadonlySet<string>, signal?: AbortSignal) =>
-  followUp({ app: world.app, api: api(), username: BOT_NAME }, wallets, signal)
-
-/** Starts the job as two processes of the bot run it. The clock of their world stands still. */
-async function startTwo() {
-  const nothing = async () => undefined
-  const bot: BotWork = {
-    followUp: (signal, wallets) => follow(wallets, signal),
-    notifyConnectOutcomes: nothing,
-    showLive: nothing,
-    showBacktests: nothing,
-  }
-  const app = { ...world.service.app, bot }
-  const start = () => startJobs(app, world.service.sql, [followUpMessages])
-  jobs = await Promise.all([start(), start()])
-}
-
-async function stopJobs() {
-  await Promise.all(jobs.map((running) => running.stop()))
-  jobs = []
-}
+const follow = () => changeLive(world)
 
 async function addMailbox(chat: TestChat, address: string) {
   await chat.say('/recipients')
@@ -85,7 +59,7 @@ test('a chat is told of a confirmed mailbox by its commit, without any time pass
   await addMailbox(bob, 'waits@example.org')
   const { id } = ann.last()
   const before = bob.last()
-  await startTwo()
+  stopJobs = await startLiveJobs(world)
   await confirm('at-once@example.org')
   const text = await world.telegram.waitFor(() =>
     shown(ann, id)?.startsWith('✅') ? shown(ann, id) : undefined,
@@ -110,7 +84,7 @@ test.each([
   await ann.press('Send it again')
   const { id, text } = ann.last()
   expect(text).toContain(tried.notice)
-  await startTwo()
+  stopJobs = await startLiveJobs(world)
   await confirm(address)
   await world.telegram.waitFor(() => shown(ann, id) === confirmed(address))
   await stopJobs()

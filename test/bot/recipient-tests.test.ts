@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { type ChatHooks, startChatHooks } from '#sandbox/chat-hooks.ts'
 import { testDestination } from '#src/operations/chat-destinations.ts'
 import { createRecipient, deleteRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { updateWatch } from '#src/operations/watches.ts'
-import { createApi } from '#src/telegram/api.ts'
 import { getWatchType } from '#src/watches/types/index.ts'
-import { type BotWorld, botWorld, LIVE_CHECKS, type TestChat, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
-import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+import { apiOf, changeLive } from '../support/live.ts'
 
 let hooks: ChatHooks
 let world: BotWorld
@@ -26,10 +24,9 @@ afterAll(async () => {
 })
 beforeEach(() => world.clock.advance(90))
 
-const api = () => createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
 const look = async () => {
   world.clock.advance(2)
-  await updateLiveMessages({ app: world.app, api: api(), username: BOT_NAME, checks: LIVE_CHECKS })
+  await changeLive(world)
 }
 const deliver = () => alertsIn(world).deliver()
 const shown = (messageId: number) => ann.all().find(({ id }) => id === messageId)
@@ -108,7 +105,7 @@ describe.each(CHANNELS)('the test of a recipient of $channel', ({ channel, butto
 
   test('is no longer followed once its message is deleted, which brings no new one', async () => {
     const { messageId } = await tested()
-    await api().deleteMessage(ann.id, messageId)
+    await apiOf(world).deleteMessage(ann.id, messageId)
     const before = ann.all().length
     await deliver()
     await look()

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { followUp } from '#bot/features/recipients/follow-ups.ts'
 import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
 import { type Inbox, startMailServer } from '#sandbox/inbox.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
@@ -10,10 +9,10 @@ import { invoke } from '#src/operations/invoke.ts'
 import { createRecipient, listRecipients, updateRecipient } from '#src/operations/recipients.ts'
 import { updateWatch } from '#src/operations/watches.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
-import { createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
-import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+import { BOT_NAME } from '../support/harness.ts'
+import { apiOf, changeLive } from '../support/live.ts'
 
 const COMMIT = 'fsp.ftso-commit'
 
@@ -86,10 +85,7 @@ async function addHook(chat: TestChat, hook: string) {
   return secret
 }
 
-function follow() {
-  const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
-  return followUp({ app: world.app, api, username: BOT_NAME })
-}
+const follow = () => changeLive(world)
 
 describe('the list', () => {
   test('begins with this chat, and includes the wallet’s own channels', async () => {
@@ -247,31 +243,6 @@ describe('a webhook', () => {
     expect(chat.last().text).toBe(text)
   })
 
-  test('with a secret to hide changes no message whose button is pressed while other secrets are hidden', async () => {
-    const [first, second] = [await linked('alice'), await linked('bob')]
-    for (const chat of [first, second]) {
-      await chat.say('/recipients')
-      await chat.press('Add recipient')
-      await chat.press('Webhook')
-      await chat.say(receiver.url('hurried'))
-      world.clock.advance(1)
-    }
-    world.clock.advance(700)
-    const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
-    let text: string | undefined
-    api.config.use(async (call, method, payload, signal) => {
-      if (text === undefined) {
-        await second.press('‹ Recipients')
-        text = second.last().text
-      }
-      return call(method, payload, signal)
-    })
-    await followUp({ app: world.app, api, username: BOT_NAME })
-    expect(first.last().text).toMatch(/secret ….{4}, shown/)
-    expect(text).toContain('Recipients ·')
-    expect(second.last().text).toBe(text)
-  })
-
   test('has its secret hidden again when it was shown again while it was being hidden', async () => {
     const chat = await linked('alice')
     await addHook(chat, 'again')
@@ -281,7 +252,7 @@ describe('a webhook', () => {
     }
     await show()
     world.clock.advance(700)
-    const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
+    const api = apiOf(world)
     let isFirst = true
     api.config.use(async (call, method, payload, signal) => {
       const result = await call(method, payload, signal)
@@ -292,7 +263,7 @@ describe('a webhook', () => {
       }
       return result
     })
-    await followUp({ app: world.app, api, username: BOT_NAME })
+    await changeLive(world, { api })
     world.clock.advance(700)
     await follow()
     expect(chat.last().text).not.toContain('whsec_')

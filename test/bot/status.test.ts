@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { updateWatch } from '#src/operations/watches.ts'
-import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import { saveStates } from '#src/watches/state-store.ts'
 import { TIP_CURSOR } from '#src/watches/tables.ts'
 import { saveObservationCursor } from '#src/watches/target-store.ts'
-import { type BotWorld, botWorld, LIVE_CHECKS, type TestChat, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
-import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+import { changeLive } from '../support/live.ts'
 
 /** The overview of a wallet in private chats and groups, and as a pinned message that is updated. */
 
@@ -29,8 +27,7 @@ const lastText = (chat: TestChat) => chat.last().text.replace(/\s+/g, ' ')
 async function updateAfter(seconds = 61): Promise<void> {
   world.clock.advance(seconds)
   await recordTip(2)
-  const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
-  await updateLiveMessages({ app: world.app, api, username: BOT_NAME, checks: LIVE_CHECKS })
+  await changeLive(world)
 }
 
 /** Stores a newest block of this age, and how long no newer block has come. */

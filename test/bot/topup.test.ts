@@ -4,7 +4,6 @@ import { listLive } from '#bot/core/live-store.ts'
 import { privateState } from '#bot/core/middleware/identify.ts'
 import { findOpenQuestion, storeQuestion } from '#bot/core/session.ts'
 import { findChat } from '#bot/core/store.ts'
-import { notifyConnectOutcomes } from '#bot/features/connect/notifications.ts'
 import { readDraft, WIZARD_QUESTION } from '#bot/features/new/draft.ts'
 import { awaitStep } from '#bot/features/topup/resumed-step.ts'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
@@ -25,10 +24,10 @@ import {
   peekConnectCode,
   refuseConnectCode,
 } from '#src/recipients/connect.ts'
-import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import type { TestChat } from '../support/bot.ts'
 import { type MoneyWorld, moneyWorld } from '../support/bot-money.ts'
-import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+import { BOT_NAME } from '../support/harness.ts'
+import { notifyOutcomes } from '../support/live.ts'
 
 /** Buying credits in the chat, paid on a real chain. */
 
@@ -938,9 +937,7 @@ describe('a payment for slots', () => {
       await claimConnectCode(world.app, { code, message, signature })
     }
 
-    const api = () =>
-      createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
-    const notify = () => notifyConnectOutcomes({ app: world.app, api: api(), username: BOT_NAME })
+    const notify = () => notifyOutcomes(world)
     const draft = (code: string) =>
       invoke(world.app, draftLinkedPurchase, { link: 'connect', code }, {}).then(
         ({ output }) => output,

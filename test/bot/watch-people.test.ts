@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { configureChannel } from '#src/operations/channels.ts'
 import {
@@ -11,10 +10,9 @@ import {
 } from '#src/operations/recipients.ts'
 import { deleteWatch, getWatch, updateWatch } from '#src/operations/watches.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'
-import { createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, LIVE_CHECKS, type TestChat } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
-import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+import { changeLive } from '../support/live.ts'
 
 let world: BotWorld
 let receiver: Receiver
@@ -191,15 +189,9 @@ describe('a test', () => {
   })
 
   describe('to this chat', () => {
-    const api = () => createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
     const look = async () => {
       world.clock.advance(2)
-      await updateLiveMessages({
-        app: world.app,
-        api: api(),
-        username: BOT_NAME,
-        checks: LIVE_CHECKS,
-      })
+      await changeLive(world)
     }
     const shown = (messageId: number) => ann.all().find((message) => message.id === messageId)?.text
 

@@ -1,14 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { packed } from '#src/actions/codec.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { getWatch, listWatches } from '#src/operations/watches.ts'
 import { unlinkChat, updateChat } from '#src/recipients/chats.ts'
-import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import { saveStates } from '#src/watches/state-store.ts'
-import { type BotWorld, botWorld, LIVE_CHECKS, type TestChat, walletOf } from '../support/bot.ts'
-import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
+import { BOT_NAME } from '../support/harness.ts'
+import { changeLive } from '../support/live.ts'
 
 let world: BotWorld
 
@@ -87,8 +86,7 @@ async function over(watchId: number, signal: string): Promise<void> {
 /** Lets messages follow their subjects once. */
 async function lookAgain(): Promise<void> {
   world.clock.advance(20)
-  const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
-  await updateLiveMessages({ app: world.app, api, username: BOT_NAME, checks: LIVE_CHECKS })
+  await changeLive(world)
 }
 
 async function openCard(chat: TestChat, id: number): Promise<void> {

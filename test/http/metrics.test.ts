@@ -134,8 +134,8 @@ test('confirmation mails as attempts to send', async () => {
 
 test('the duration of runs of jobs', async () => {
   const values = await scrape(world)
-  expect(values.get('watchdog_job_seconds_count{name="follow-up-messages"}')).toBeGreaterThan(0)
-  expect(values.get('watchdog_job_seconds_sum{name="follow-up-messages"}')).toBeGreaterThan(0)
+  expect(values.get('watchdog_job_seconds_count{name="show-live-messages"}')).toBeGreaterThan(0)
+  expect(values.get('watchdog_job_seconds_sum{name="show-live-messages"}')).toBeGreaterThan(0)
 })
 
 test('waits for connections, by pool', async () => {

@@ -1,20 +1,19 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createChallenge } from '#src/auth/service.ts'
 import { isPlainSigner } from '#src/chain/signatures.ts'
+import { listen } from '#src/db/listen.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'
 import {
-  type ConnectOutcome,
+  CONNECTS_CHANNEL,
   claimConnectCode,
   connectScopes,
   createConnectCode,
-  forEachConnectOutcome,
-  markConnectMessageReplaced,
+  findConnectOutcome,
   peekConnectCode,
   pruneConnectCodes,
-  recordConnectMessage,
   refuseConnectCode,
 } from '#src/recipients/connect.ts'
 import { openRoom, PUBLIC_URL, type Room, refusal } from './room.ts'
@@ -69,11 +68,6 @@ async function signed(scopes: readonly Scope[] = connectScopes(false), by = wall
 }
 
 const links = () => listChatLinks(room.deps, chatId)
-async function news(): Promise<ConnectOutcome[]> {
-  const notified: ConnectOutcome[] = []
-  await forEachConnectOutcome(deps, async (outcome) => void notified.push(outcome))
-  return notified.filter((outcome) => outcome.chatId === chatId)
-}
 
 describe('a code', () => {
   test('opens a page for 15 minutes that shows the chat and the same four digits', async () => {
@@ -223,70 +217,50 @@ describe('a signed challenge', () => {
   })
 })
 
-describe('the chat', () => {
-  test('is notified once that it is linked, and in which message', async () => {
+describe('the outcome of a code', () => {
+  test('is open until a wallet signs, and names the wallet then', async () => {
     const { code, hash } = await makeCode()
-    await recordConnectMessage(deps, { hash, messageId: 77 })
-    expect(await news()).toEqual([])
+    const of = { hash, chatId, by: chatId, locale: 'fr', spend: false, goesOn: undefined }
+    expect(await findConnectOutcome(deps, hash)).toEqual({ ...of, end: 'open', wallet: undefined })
     await claimConnectCode(deps, { code, ...(await signed()) })
-    expect(await news()).toEqual([
-      {
-        hash,
-        chatId,
-        by: chatId,
-        messageId: 77,
-        locale: 'fr',
-        end: 'linked',
-        spend: false,
-        goesOn: undefined,
-        wallet: wallet.address,
-      },
-    ])
-    expect(await news()).toEqual([])
-  })
-
-  test('is notified once that its code expired unused, while a message shows it', async () => {
-    const { hash } = await makeCode({ spend: true })
-    await recordConnectMessage(deps, { hash, messageId: 77 })
-    room.clock.advance(15 * 60 - 1)
-    expect(await news()).toEqual([])
-    room.clock.advance(1)
-    const notified = { messageId: 77, end: 'expired', spend: true, wallet: undefined }
-    expect(await news()).toMatchObject([notified])
-    expect(await news()).toEqual([])
-    const covered = await makeCode()
-    await recordConnectMessage(deps, { hash: covered.hash, messageId: 78 })
-    await markConnectMessageReplaced(deps, { chatId, messageId: 78 })
+    const linked = { ...of, end: 'linked', wallet: wallet.address }
+    expect(await findConnectOutcome(deps, hash)).toEqual(linked)
     room.clock.advance(15 * 60)
-    expect(await news()).toEqual([])
+    expect(await findConnectOutcome(deps, hash)).toEqual(linked)
   })
 
-  test('whose message is recorded late still gets the result of its code', async () => {
+  test('is that the reader of the page declined, and the code is no longer valid', async () => {
     const { code, hash } = await makeCode()
-    await claimConnectCode(deps, { code, ...(await signed()) })
-    await recordConnectMessage(deps, { hash, messageId: 77 })
-    await markConnectMessageReplaced(deps, { chatId, messageId: 77 })
-    expect(await news()).toMatchObject([{ messageId: 77, end: 'linked' }])
-  })
-
-  test('is notified that the page’s reader declined, and the code is no longer valid', async () => {
-    const { code } = await makeCode()
     await refuseConnectCode(deps, code)
     expect(await peekConnectCode(deps, code)).toMatchObject({ state: 'refused' })
     expect(await refusal(claimConnectCode(deps, { code, ...(await signed()) }))).toEqual(NOT_VALID)
-    expect(await news()).toMatchObject([{ end: 'refused', wallet: undefined }])
+    expect(await findConnectOutcome(deps, hash)).toMatchObject({
+      end: 'refused',
+      wallet: undefined,
+    })
   })
 
-  test('is notified later if the message fails, for a limited time', async () => {
-    const { code } = await makeCode()
-    await claimConnectCode(deps, { code, ...(await signed()) })
-    const failing = () =>
-      forEachConnectOutcome(deps, () => Promise.reject(new Error('Telegram is away')))
-    for (let tries = 1; tries <= 4; tries += 1) {
-      await expect(failing()).rejects.toThrow('away')
-      expect(await news()).toEqual([])
-      room.clock.advance(60)
-    }
-    expect(await news()).toHaveLength(1)
+  test('is that an unused code expired after 15 minutes, and unknown of a replaced code', async () => {
+    const { hash } = await makeCode({ spend: true })
+    room.clock.advance(15 * 60 - 1)
+    expect(await findConnectOutcome(deps, hash)).toMatchObject({ end: 'open' })
+    room.clock.advance(1)
+    expect(await findConnectOutcome(deps, hash)).toMatchObject({ end: 'expired', spend: true })
+    await makeCode()
+    expect(await findConnectOutcome(deps, hash)).toBeUndefined()
+  })
+
+  test('notifies the bot, when it is committed, by the hash of the code', async () => {
+    const payloads: string[] = []
+    const stop = await listen(room.database.sql, CONNECTS_CHANNEL, (payload) =>
+      payloads.push(payload),
+    )
+    const used = await makeCode()
+    await claimConnectCode(deps, { code: used.code, ...(await signed()) })
+    const declined = await makeCode()
+    await refuseConnectCode(deps, declined.code)
+    await refuseConnectCode(deps, declined.code)
+    await vi.waitFor(() => expect(payloads).toEqual([used.hash, declined.hash]))
+    await stop()
   })
 })

@@ -1,4 +1,3 @@
-import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { startDevnet } from '#sandbox/devnet.ts'
 import { startXrpl } from '#sandbox/xrpl.ts'
@@ -6,10 +5,9 @@ import type { Topup } from '#src/billing/topups/model.ts'
 import { settlePayments } from '#src/billing/topups/scan.ts'
 import { acceptTerms } from '#src/operations/account.ts'
 import { findOpenTopup } from '#src/operations/chat-status.ts'
-import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
-import { botWorld, LIVE_CHECKS } from './bot.ts'
+import { botWorld } from './bot.ts'
 import { testClock } from './clock.ts'
-import { BOT_NAME, BOT_TOKEN } from './harness.ts'
+import { changeLive } from './live.ts'
 
 /** Price of a service token in these tests: 5 cents. */
 const TOKEN_USD_MICROS = '50000'
@@ -39,9 +37,8 @@ export async function moneyWorld(over: Readonly<Record<string, string>> = {}) {
     ...over,
   })
   clock = world.clock
-  const { app, telegram } = world
+  const { app } = world
   const { signal } = new AbortController()
-  const api = createApi({ token: BOT_TOKEN, apiRoot: telegram.url }, API_TIMEOUT_SECONDS)
 
   /** Moves the service's clock to the chain's newest block, which may be ahead. */
   async function sync(): Promise<void> {
@@ -67,7 +64,7 @@ export async function moneyWorld(over: Readonly<Record<string, string>> = {}) {
     follow: async (seconds = 5) => {
       clock.advance(seconds)
       await catchUp()
-      await updateLiveMessages({ app, api, username: BOT_NAME, checks: LIVE_CHECKS })
+      await changeLive(world)
     },
     /** Searches for payments once. */
     look: async () => {

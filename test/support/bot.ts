@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { createBot, updateHandler } from '#bot/core/bot.ts'
-import { liveChecks, type Menu } from '#bot/core/feature.ts'
+import type { Menu } from '#bot/core/feature.ts'
 import { drainInbox, type UpdateHandler } from '#bot/core/inbox.ts'
 import { fetchUpdates } from '#bot/core/poller.ts'
 import { REGISTRY } from '#bot/features/index.ts'
@@ -8,6 +8,7 @@ import { BOT_PARTS } from '#bot/parts.ts'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
+import type { Service } from '#src/app.ts'
 import { SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
@@ -22,11 +23,9 @@ import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import { insertWatch, joinTarget } from '#src/watches/store.ts'
 import type { TestClock } from './clock.ts'
 import { giveCredits } from './credits.ts'
+import { deliverAll } from './deliver-all.ts'
 import { BOT_NAME, BOT_TOKEN, serviceOnly } from './harness.ts'
 import { NO_PACE, ownPace } from './pace.ts'
-
-/** Checks of live messages of the whole bot. */
-export const LIVE_CHECKS = liveChecks(REGISTRY)
 
 /**
  * Time after which a press is answered before its handler answers it: long, because tests check the handler's
@@ -100,6 +99,7 @@ export async function botWorld(
   const settle = async () => {
     offset = await fetchUpdates(app, api, { offset, waitSeconds: 0 }, signal)
     await drainInbox(app, handler)
+    await changePressedAlerts(only.service)
   }
 
   return {
@@ -162,6 +162,13 @@ export async function botWorld(
       await telegram.close()
     },
   }
+}
+
+/** Changes the alerts that were pressed, as the workers of deliveries do when they are notified. */
+async function changePressedAlerts({ app }: Service): Promise<void> {
+  const awaited = await app.db.execute(sql`
+    select 1 from sent_messages where revise_at = ${new Date(0)} limit 1`)
+  if (awaited.length > 0) await deliverAll({ ...app, botUsername: () => BOT_NAME })
 }
 
 export type BotWorld = Awaited<ReturnType<typeof botWorld>>

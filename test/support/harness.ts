@@ -7,8 +7,6 @@ import * as alerts from '#src/alerts/service.ts'
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { everySlice } from '#src/db/slices.ts'
-import { followUpMessages } from '#src/jobs/follow-up-messages.ts'
-import { notifyConnectOutcomes } from '#src/jobs/notify-connect-outcomes.ts'
 import { startJobs } from '#src/jobs/runner.ts'
 import { showLiveMessages } from '#src/jobs/show-live-messages.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
@@ -83,9 +81,7 @@ export async function harness(
   await bot?.start()
   await telegram.waitFor(() => bot?.username())
   const jobs = await startJobs({ ...only.app, ...(bot && { bot }) }, only.service.sql, [
-    notifyConnectOutcomes,
     showLiveMessages,
-    followUpMessages,
   ])
   const signal = new AbortController().signal
   /** Observes the chain once. The clock follows that of the chain, whose blocks may not be ahead of it. */

@@ -38,7 +38,6 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
   'a chat of Telegram, which may have several wallets': [
     'telegram_chats',
     'telegram_drafts',
-    'telegram_follow_ups',
     'telegram_live_messages',
     'telegram_questions',
     'telegram_updates',

@@ -14,12 +14,12 @@ export function answering(app: Pick<App, 'log'>, patienceMs = PATIENCE_MS): Midd
   return async (ctx, next) => {
     const answer = once(app, ctx)
     const waiting = createProgress(app, ctx)
-    const { takeOver } = waiting
+    const { takeOver, handBack } = waiting
     let atEnd: string | undefined
     const answerAtEnd: PressAnswer['answerAtEnd'] = (text) => {
       atEnd = cutText(text.toWellFormed(), TOAST_MAX)
     }
-    Object.assign(ctx, { answer, answerAtEnd, takeOver } satisfies PressAnswer)
+    Object.assign(ctx, { answer, answerAtEnd, takeOver, handBack } satisfies PressAnswer)
     const timer = setTimeout(() => {
       void answer()
       waiting.begin()
@@ -65,6 +65,7 @@ function once(app: Pick<App, 'log'>, ctx: BotContext): PressAnswer['answer'] {
 interface ProgressIndication {
   begin(): void
   takeOver: PressAnswer['takeOver']
+  handBack: PressAnswer['handBack']
   /** Restores the buttons of a message that was not changed. */
   end(): Promise<void>
 }
@@ -100,6 +101,9 @@ function createProgress(app: Pick<App, 'log'>, ctx: BotContext): ProgressIndicat
     async takeOver() {
       isTaken = true
       await shown
+    },
+    handBack() {
+      isTaken = false
     },
     async end() {
       await shown

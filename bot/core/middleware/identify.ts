@@ -5,7 +5,7 @@ import { translator } from '#src/i18n/translate.ts'
 import { localeOfTag } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
-import { type ChatLink, listChatLinks, readChatOfMessage } from '#src/recipients/chats.ts'
+import { type ChatLink, listChatLinks } from '#src/recipients/chats.ts'
 import { isRefused } from '#src/telegram/errors.ts'
 import type { BotContext, ChatState, Membership, UpdateState } from '../context.ts'
 import { createReadOnce } from '../readings.ts'
@@ -77,15 +77,15 @@ interface Place extends Pick<UpdateState, 'openQuestion' | 'pressedMessage'> {
 
 async function readPlace(app: App, ctx: BotContext, source: Source): Promise<Place> {
   const messageId = ctx.callbackQuery?.message?.message_id
-  const [{ chat: known, question, live }, { links: linked, showsCode }] = await Promise.all([
+  const [{ chat: known, question, live }, linked] = await Promise.all([
     storeChat(app, source, messageId),
-    readLinks(app, source.chat.id, messageId),
+    listChatLinks(app, source.chat.id),
   ])
   return {
     known,
     links: linked,
     openQuestion: source.kind === 'private' ? question : undefined,
-    pressedMessage: messageId === undefined ? undefined : { live, showsCode },
+    pressedMessage: messageId === undefined ? undefined : { live },
   }
 }
 
@@ -167,11 +167,6 @@ async function storeChat(
   const locale = localeOfTag(from.language_code) ?? 'en'
   const stored = await upsertChat(app.db, { id: chat.id, kind, title, locale }, now)
   return { question: undefined, live: undefined, ...known, chat: stored }
-}
-
-async function readLinks(app: App, chatId: number, messageId: number | undefined) {
-  if (messageId !== undefined) return await readChatOfMessage(app, { chatId, messageId })
-  return { links: await listChatLinks(app, chatId), showsCode: false }
 }
 
 function titleOf(chat: Chat): string {

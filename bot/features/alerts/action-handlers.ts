@@ -17,6 +17,7 @@ import {
 import type { BotContext, Membership } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
+import { firstLink } from '../../core/first-link.ts'
 import { leave, removeButtons } from '../../core/show.ts'
 import { muteEnd, unmute } from '../watches/handlers.ts'
 import {
@@ -24,10 +25,10 @@ import {
   type FoundAlert,
   findPressedAlert,
   getAlertOfChat,
-  leasePressedAlert,
+  runOnPressed,
   toggleHelp,
   toggleHelpOfSent,
-  updatePressedMessage,
+  updatePressedCard,
 } from './alert-lookup.ts'
 
 const composer = new Composer<BotContext>()
@@ -50,10 +51,9 @@ onPress(composer, 'alert.unack', (ctx, { id }) =>
 
 onPress(composer, 'alert.ackAll', (ctx) =>
   boxed(ctx, async () => {
-    const lease = await leasePressedAlert(ctx)
     const by = actorName(ctx)
-    const acted = await ofMessage(ctx, (body, link) =>
-      ctx.call(acknowledgeMessage, { body: { ...body, by } }, link),
+    const { result: acted } = await runOnPressed(ctx, () =>
+      ofMessage(ctx, (body, link) => ctx.call(acknowledgeMessage, { body: { ...body, by } }, link)),
     )
     const fresh = acted.filter(({ already }) => !already)
     const [first] = acted
@@ -62,19 +62,16 @@ onPress(composer, 'alert.ackAll', (ctx) =>
         ? alreadyText(ctx, first)
         : ctx.t('bot:toast.acknowledgedAll', { count: fresh.length }),
     )
-    await updatePressedMessage(ctx, undefined, { lease })
   }),
 )
 
 onPress(composer, 'alert.unackAll', (ctx) =>
   boxed(ctx, async () => {
-    const lease = await leasePressedAlert(ctx)
-    const acted = await ofMessage(ctx, (body, link) =>
-      ctx.call(unacknowledgeMessage, { body }, link),
+    const { result: acted } = await runOnPressed(ctx, () =>
+      ofMessage(ctx, (body, link) => ctx.call(unacknowledgeMessage, { body }, link)),
     )
     const isDone = acted.some(({ already }) => !already)
     await ctx.answer(ctx.t(isDone ? 'bot:toast.unacknowledged' : 'bot:toast.nothingToUndo'))
-    await updatePressedMessage(ctx, undefined, { lease })
   }),
 )
 
@@ -90,14 +87,12 @@ async function ofMessage<Result>(
   ) => Promise<Result>,
 ): Promise<Result> {
   const messageId = String(ctx.callbackQuery?.message?.message_id)
-  for (const link of ctx.links.filter(({ manages }) => manages)) {
-    try {
-      return await run({ recipientId: link.recipientId, messageId }, link)
-    } catch (error) {
-      if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
-    }
-  }
-  throw new AppError('not_found', 'not_found')
+  const managed = ctx.links.filter(({ manages }) => manages)
+  return await firstLink(
+    ctx,
+    (link) => run({ recipientId: link.recipientId, messageId }, link),
+    managed,
+  )
 }
 
 onPress(composer, 'alert.mute', (ctx, { id, duration }) =>
@@ -204,7 +199,7 @@ onPress(composer, 'close', { unlinked: true }, async (ctx) => {
   await leave(ctx, messageId)
 })
 
-/** Runs an action on an alert for its wallet, answers the press, and updates the pressed message. */
+/** Runs an action on an alert for its wallet, answers the press, and updates the pressed card. */
 async function act(
   ctx: BotContext,
   id: number,
@@ -215,9 +210,9 @@ async function act(
     if (!found.link.manages) {
       return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
     }
-    const lease = await leasePressedAlert(ctx)
-    await ctx.answer(await run(found))
-    await updatePressedMessage(ctx, id, { lease })
+    const { result: toast, isSent } = await runOnPressed(ctx, () => run(found))
+    await ctx.answer(toast)
+    if (!isSent) await updatePressedCard(ctx, id)
   })
 }
 

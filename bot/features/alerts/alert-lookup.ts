@@ -4,16 +4,10 @@ import { argumentsOf, type Press, unpacked, type Verb } from '#src/actions/codec
 import type { AlertCard } from '#src/alerts/card.ts'
 import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram-buttons.ts'
 import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
-import { AppError } from '#src/kernel/errors.ts'
-import {
-  findMessage,
-  getAlert,
-  leaseMessage,
-  openHelp,
-  recordShown,
-} from '#src/operations/chat-alerts.ts'
+import { findMessage, getAlert, openHelp } from '#src/operations/chat-alerts.ts'
 import { hasButtons } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
+import { firstLink } from '../../core/first-link.ts'
 import { isDelivered, redraw, show } from '../../core/show.ts'
 import { findWatch, isHiddenWatch, PrivateOnly } from '../../core/watches.ts'
 import type { View } from '../../views/view.ts'
@@ -33,20 +27,15 @@ export interface FoundAlert {
  * @throws AppError not_found
  */
 export async function getAlertOfChat(ctx: BotContext, id: number): Promise<FoundAlert> {
-  const { t, reader, links } = ctx
-  for (const link of links) {
+  const { t, reader } = ctx
+  const { isGroup, timezone } = reader
+  return await firstLink(ctx, async (link) => {
     const { recipientId } = link
-    const { isGroup, timezone } = reader
     const body = { id, recipientId, locale: t.locale, timezone, isGroup }
-    try {
-      const card = await ctx.call(getAlert, { body }, link)
-      if (isHiddenWatch(ctx, card.alert)) throw new PrivateOnly(`a${id}`)
-      return { card, link }
-    } catch (error) {
-      if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
-    }
-  }
-  throw new AppError('not_found', 'not_found')
+    const card = await ctx.call(getAlert, { body }, link)
+    if (isHiddenWatch(ctx, card.alert)) throw new PrivateOnly(`a${id}`)
+    return { card, link }
+  })
 }
 
 /**
@@ -105,25 +94,25 @@ export async function findPressedAlert(ctx: BotContext) {
   return undefined
 }
 
-/** A pressed message that the bot has leased, with the end of the lease. */
-export interface LeasedMessage {
-  readonly link: Membership
-  readonly leasedUntil: Date
-}
-
 /**
- * Leases the pressed message, so that the delivery worker does not edit it at the same time. Returns undefined
- * if the message is not an alert, if a worker is editing it, or if the chat has no `write` scope.
+ * Runs an action on the alerts of the pressed message. If that was sent by the delivery worker, the worker alone changes it
+ * afterwards: every action of a chat marks the messages that show its alerts as outdated.
+ *
+ * @returns the result of the action, and whether the message is left to the worker
  */
-export async function leasePressedAlert(ctx: BotContext): Promise<LeasedMessage | undefined> {
-  const messageId = ctx.callbackQuery?.message?.message_id
-  if (messageId === undefined || !(await isDelivered(ctx))) return undefined
-  for (const link of ctx.links.filter(({ caller }) => caller.scopes.includes('write'))) {
-    const body = { recipientId: link.recipientId, messageId: String(messageId) }
-    const leasedUntil = await ctx.call(leaseMessage, { body }, link)
-    if (leasedUntil !== undefined) return { link, leasedUntil }
+export async function runOnPressed<Result>(
+  ctx: BotContext,
+  run: () => Promise<Result>,
+): Promise<{ readonly result: Result; readonly isSent: boolean }> {
+  const isSent = await isDelivered(ctx)
+  // The former buttons must not be restored over those that the worker draws.
+  if (isSent) await ctx.takeOver()
+  try {
+    return { result: await run(), isSent }
+  } catch (error) {
+    if (isSent) ctx.handBack()
+    throw error
   }
-  return undefined
 }
 
 /** A sent message in its present state; the rights of the chat are the same for all who press a button there. */
@@ -145,7 +134,7 @@ export async function toggleHelp(
   section: SignalHelpSection,
 ): Promise<void> {
   if (await toggleHelpOfSent(ctx, section)) return
-  await updatePressedMessage(ctx, id, { help: openSection(ctx) === section ? null : section })
+  await updatePressedCard(ctx, id, openSection(ctx) === section ? null : section)
 }
 
 /**
@@ -169,34 +158,18 @@ export async function toggleHelpOfSent(
 }
 
 /**
- * Updates the pressed message after an action on an alert, if the message is a sent alert, the card of an
- * alert, or the card of a watch.
- *
- * @param options `help`: the open section of the help below a card (for a sent alert it is stored); `lease`:
- * result of `leasePressedAlert` before the action
+ * Updates the pressed message after an action on an alert, if the message is the card of an alert or of a watch.
+ * @param help the open section of the help below a card of an alert; by default that which is open
  */
-export async function updatePressedMessage(
+export async function updatePressedCard(
   ctx: BotContext,
-  id: number | undefined,
-  options: {
-    readonly help?: SignalHelpSection | null
-    readonly lease?: LeasedMessage | undefined
-  } = {},
+  id: number,
+  help: SignalHelpSection | null = openSection(ctx) ?? null,
 ): Promise<void> {
-  const { help = openSection(ctx) ?? null, lease } = options
-  const delivered = await findPressedAlert(ctx)
   const verbs = new Set(offered(ctx).map(({ press }) => press.verb))
-  if (delivered !== undefined) {
-    const { version, messageId } = delivered
-    const view = sentMessage(ctx, delivered, delivered.link)
-    const isShown = await redraw(ctx, view)
-    if (!isShown || lease === undefined) return
-    const { link, leasedUntil } = lease
-    const body = { recipientId: link.recipientId, messageId, version, leasedUntil }
-    await ctx.call(recordShown, { body }, link)
-  } else if (id !== undefined && (verbs.has('alert.deliveries') || verbs.has('alert.help'))) {
+  if (verbs.has('alert.deliveries') || verbs.has('alert.help')) {
     await showAlert(ctx, id, { help: help ?? undefined })
-  } else if (id !== undefined && verbs.has('watch.more')) {
+  } else if (verbs.has('watch.more')) {
     const { card } = await getAlertOfChat(ctx, id)
     const { watch } = await findWatch(ctx, card.alert.watchId)
     await showCard(ctx, watch.id)

@@ -31,7 +31,7 @@ import {
   numberAsked,
 } from './filter-view.ts'
 import { ALERTS_PAGE, alertList } from './list-view.ts'
-import { ALERT_CHECKS } from './live.ts'
+import { ALERT_CARDS } from './live.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -250,5 +250,5 @@ async function fileOf(pieces: AsyncIterable<string>): Promise<Buffer | undefined
 export const alertsFeature = defineFeature({
   commands: [{ name: 'alerts', menus: ['private', 'group', 'administrators'] }],
   composer,
-  live: ALERT_CHECKS,
+  live: ALERT_CARDS,
 })

@@ -5,13 +5,7 @@ import { SIGNAL_HELP_SECTIONS } from '#src/i18n/signal-help.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { getAlert } from '#src/operations/chat-alerts.ts'
 import type { BotContext } from '../../core/context.ts'
-import {
-  changeLiveMessage,
-  hashOfView,
-  type LiveCheck,
-  type LiveChecks,
-} from '../../core/live-messages.ts'
-import { putLive } from '../../core/live-store.ts'
+import { followSubject, hashOfView, type LiveKinds, whileLinked } from '../../core/live-messages.ts'
 import { alertCard, type CardOptions } from './card-view.ts'
 
 const ALERT_KIND = 'alert'
@@ -29,18 +23,14 @@ export async function followAlert(
 ): Promise<void> {
   if (!isOpen(card)) return
   const now = app.clock.now()
-  await putLive(app.db, {
-    chatId: knownChat.id,
-    messageId,
+  const message = { chatId: knownChat.id, messageId }
+  await followSubject(app, message, {
     kind: ALERT_KIND,
     wallet,
     handle: String(card.alert.id),
     stage: `${rights}:${help ?? ''}`,
     shown: hashOfView(alertCard(reader, card, { rights, help, now })),
-    changeCount: 0,
-    dueAt: new Date(now.getTime() + ALERT_POLL_MS),
-    leasedUntil: null,
-    createdAt: now,
+    checkAfterMs: ALERT_POLL_MS,
     expiresAt: new Date(now.getTime() + FOLLOWED_MS),
   })
 }
@@ -49,18 +39,16 @@ function isOpen({ envelope, state }: AlertCard): boolean {
   return envelope.message.canRecover && !hasEnded(state)
 }
 
-const showAlertCard: LiveCheck = async (deps, row, { reader, link, ask }) => {
-  const now = deps.app.clock.now()
+const showAlertCard = whileLinked(async ({ app }, row, { reader, link, ask }) => {
+  const now = app.clock.now()
   const { t, timezone, isGroup } = reader
   const { recipientId } = link
   const body = { id: Number(row.handle), recipientId, locale: t.locale, timezone, isGroup }
   const card = await ask(getAlert, { body })
   const view = alertCard(reader, card, { ...optionsOf(row.stage), now })
-  const shown = hashOfView(view)
-  const isChanged = shown !== row.shown && (await changeLiveMessage(deps, row, view, t.locale))
-  if (!isOpen(card)) return undefined
-  return { stage: row.stage, shown, nextAt: new Date(now.getTime() + ALERT_POLL_MS), isChanged }
-}
+  const nextAt = isOpen(card) ? new Date(now.getTime() + ALERT_POLL_MS) : undefined
+  return { kind: 'redraw', view, nextAt }
+})
 
 function optionsOf(stage: string | null): Shown {
   const [rights, help] = (stage ?? '').split(':')
@@ -70,5 +58,5 @@ function optionsOf(stage: string | null): Shown {
   }
 }
 
-/** Check of the cards. */
-export const ALERT_CHECKS: LiveChecks = { [ALERT_KIND]: showAlertCard }
+/** The cards. */
+export const ALERT_CARDS: LiveKinds = { [ALERT_KIND]: { check: showAlertCard } }

@@ -11,7 +11,6 @@ import { getWalletStatus } from '#src/operations/chat-status.ts'
 import { resolveTarget } from '#src/operations/previews.ts'
 import { startTrial } from '#src/operations/subscriptions.ts'
 import { createWatch } from '#src/operations/watches.ts'
-import { recordConnectMessage } from '#src/recipients/connect.ts'
 import type { BotContext } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
@@ -20,6 +19,7 @@ import { continueDraft, openFeed, openType, openWizard } from '../new/handlers.t
 import { isInWizard } from '../new/origin.ts'
 import { GUIDED_TYPES, watchCreated } from '../new/view.ts'
 import { connectAgainData, originOfSpendRequest } from './connect-again.ts'
+import { CONNECT_MESSAGES, followCode, followOutcome } from './live.ts'
 import { orderLines } from './order.ts'
 import { suggestedThreshold } from './threshold.ts'
 import { readTrialOffer } from './trial.ts'
@@ -76,7 +76,7 @@ export async function showConnect(
   } = {},
 ): Promise<void> {
   const { spend = false, goesOn } = asked
-  const { app, knownChat, reader, chat, from: asker } = ctx
+  const { knownChat, reader, chat, from: asker } = ctx
   if (asker === undefined || knownChat.kind !== 'private') return
   const username = chat?.type === 'private' ? chat.username : undefined
   const wallet = ctx.links[0]?.wallet
@@ -96,6 +96,7 @@ export async function showConnect(
       ...(goesOn !== undefined && { goesOn }),
     },
   })
+  await followOutcome(ctx, code)
   const { again = connectAgainData({ spend, goesOn }), origin = originOfSpendRequest(goesOn) } =
     asked
   const isOpen = isOpenLink(code.url)
@@ -104,10 +105,8 @@ export async function showConnect(
   const view = connectScreen(reader, code, shown)
   // The message of the wizard stays its message, so that the way back leads into the wizard.
   const messageId = await show(ctx, view, isInWizard(ctx) ? 'wizard' : 'navigation')
-  await recordConnectMessage(app, { hash: code.hash, messageId })
-  const { replaces } = code
-  if (replaces !== undefined && replaces !== messageId) {
-    await rewrite(ctx, replaces, connectReplaced(reader))
+  for (const replaced of await followCode(ctx, messageId, code)) {
+    await rewrite(ctx, replaced, connectReplaced(reader))
   }
 }
 
@@ -227,4 +226,5 @@ async function watchOwnWallet(
 export const connectFeature = defineFeature({
   commands: [{ name: 'connect', menus: ['private'] }],
   composer,
+  live: CONNECT_MESSAGES,
 })

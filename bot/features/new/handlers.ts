@@ -16,7 +16,7 @@ import { formOf } from '../../views/watch-facts.ts'
 import { peopleOf } from '../watches/load-people.ts'
 import { notifiedBy } from '../watches/people-view.ts'
 import { setDraftTarget, storeTypedAnswer } from './answers.ts'
-import { followDraft } from './backtest.ts'
+import { DRAFT_BACKTEST, followDraft } from './backtest.ts'
 import {
   beginDraft,
   changeDraft,
@@ -320,4 +320,5 @@ export const newFeature = defineFeature({
   commands: [{ name: 'new', menus: ['private'] }],
   composer,
   questions: [wizardQuestion],
+  live: DRAFT_BACKTEST,
 })

@@ -23,8 +23,7 @@ import { defineQuestion } from '../../core/session.ts'
 import { send, show } from '../../core/show.ts'
 import { walletName } from '../../views/view.ts'
 import { distinctName } from './distinct-name.ts'
-import { FIRST_CHECK_MS, follow } from './follow.ts'
-import { putFollowUp } from './follow-up-store.ts'
+import { follow, followChatLink, RECIPIENT_KINDS } from './follow.ts'
 import { showRecipients } from './handlers.ts'
 import {
   addChoice,
@@ -35,7 +34,7 @@ import {
   mailAsked,
   mailboxOffer,
 } from './list-view.ts'
-import { endFollowUp, findRecipient, showRecipient } from './recipients.ts'
+import { findRecipient, showRecipient } from './recipients.ts'
 import {
   hasFirstKey,
   hiddenLine,
@@ -118,28 +117,7 @@ export async function showChatLink(ctx: BotContext, link: TelegramLink): Promise
   if (membership === undefined) return
   const options = { wallet: walletName(membership.wallet), now: ctx.app.clock.now() }
   const messageId = await show(ctx, chatLink(ctx.reader, link, options))
-  await followUpChatLink(ctx, { messageId, expiresAt: link.expiresAt })
-}
-
-/** Plans a follow-up of the message about a link for another chat: it changes once a chat was linked by the link. */
-export async function followUpChatLink(
-  { app, knownChat, links }: BotContext,
-  { messageId, expiresAt }: { readonly messageId: number; readonly expiresAt: Date },
-): Promise<void> {
-  const [membership] = links
-  if (membership === undefined) return
-  const now = app.clock.now()
-  await putFollowUp(app.db, {
-    chatId: knownChat.id,
-    messageId,
-    kind: 'chat',
-    wallet: membership.wallet,
-    // Not read for this kind: the recipient of the other chat does not exist yet.
-    recipientId: membership.recipientId,
-    shownAt: now,
-    dueAt: new Date(now.getTime() + FIRST_CHECK_MS),
-    expiresAt,
-  })
+  await followChatLink(ctx, { messageId, expiresAt: link.expiresAt })
 }
 
 /** Question for the address of a new recipient. */
@@ -225,7 +203,8 @@ async function showSecret(ctx: BotContext, id: number, secret: string): Promise<
 
 onPress(composer, 'rec.saved', IN_PRIVATE_CHAT, async (ctx, { id }) => {
   const now = ctx.app.clock.now()
-  const shownAt = (await endFollowUp(ctx)) ?? now
+  const live = ctx.pressedMessage?.live
+  const shownAt = live?.kind === RECIPIENT_KINDS.secret ? live.createdAt : now
   const recipient = await findRecipient(ctx, id)
   if (!hasFirstKey(recipient.destination)) {
     await show(ctx, secretHidden(ctx.reader, recipient, { shownAt, now }))

@@ -16,7 +16,8 @@ import { WARNING } from '../../views/refusals.ts'
 import { screen } from '../../views/view.ts'
 import { showConnect } from '../connect/handlers.ts'
 import { linkCard } from '../start/link-view.ts'
-import { askChatRights, followUpChatLink, showChatLink } from './add.ts'
+import { askChatRights, showChatLink } from './add.ts'
+import { followChatLink } from './follow.ts'
 import { backToList, groupAsked, groupRights } from './list-view.ts'
 
 const composer = new Composer<BotContext>()
@@ -85,7 +86,7 @@ async function askInGroup(
   }
   const now = ctx.app.clock.now()
   const messageId = await show(ctx, groupAsked(ctx.reader, { ...link, title: group.title }, now))
-  await followUpChatLink(ctx, { messageId, expiresAt: link.expiresAt })
+  await followChatLink(ctx, { messageId, expiresAt: link.expiresAt })
 }
 
 /** @returns false if the bot may not write in the group */

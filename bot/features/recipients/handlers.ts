@@ -30,27 +30,13 @@ import {
   zoneOf,
 } from './edit-view.ts'
 import { recipientList } from './list-view.ts'
-import {
-  endFollowUp,
-  findRecipient,
-  isShown,
-  type LinkedDestination,
-  showRecipient,
-} from './recipients.ts'
-import { RECIPIENT_TEST_CHECKS } from './test-follow.ts'
+import { RECIPIENT_MESSAGES } from './live.ts'
+import { findRecipient, isShown, type LinkedDestination, showRecipient } from './recipients.ts'
 
 /** Presses that are refused in groups, with the payload of the link into the private chat. */
 const PRIVATE = { privately: 'menu' } as const
 
 const composer = new Composer<BotContext>()
-
-/** Any press on a message cancels its follow-up, because the message shows another screen afterwards. */
-composer.use(async (ctx, next) => {
-  const { press } = ctx
-  // The handler of a saved secret needs the time at which it was shown.
-  if (press?.verb.startsWith('rec.') && press.verb !== 'rec.saved') await endFollowUp(ctx)
-  await next()
-})
 
 onCommand(composer, 'recipients', (ctx) => showRecipients(ctx), { privately: 'menu' })
 onPress(composer, 'rec.list', PRIVATE, (ctx) => showRecipients(ctx))
@@ -193,5 +179,5 @@ export const recipientsFeature = defineFeature({
   commands: [{ name: 'recipients', menus: ['private'] }],
   composer,
   questions: [zoneQuestion, renameQuestion],
-  live: RECIPIENT_TEST_CHECKS,
+  live: RECIPIENT_MESSAGES,
 })

@@ -6,6 +6,7 @@ import { getDestination, testDestination } from '#src/operations/chat-destinatio
 import type { Destination } from '#src/recipients/destination-list.ts'
 import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { nextAllowedAt } from '../../core/error-sentences.ts'
+import { firstLink } from '../../core/first-link.ts'
 import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import {
@@ -16,7 +17,6 @@ import {
 import type { View } from '../../views/view.ts'
 import { offOutcome, outcomeLine, type TestOutcome } from '../watches/test-view.ts'
 import { recipientCard } from './card-view.ts'
-import { takeFollowUp } from './follow-up-store.ts'
 
 /** A destination, with the membership of this chat in its wallet. */
 export interface LinkedDestination {
@@ -39,15 +39,15 @@ export function isShown({ caller, recipientId }: Membership, id: number): boolea
  * @throws AppError not_found
  */
 export async function findRecipient(ctx: ChatState, id: number): Promise<LinkedDestination> {
-  for (const link of ctx.links.filter((membership) => isShown(membership, id))) {
-    try {
+  const allowed = ctx.links.filter((membership) => isShown(membership, id))
+  return await firstLink(
+    ctx,
+    async (link) => {
       const destination = await ctx.call(getDestination, { body: { id } }, link)
       return { ...destination, link, hereId: link.recipientId }
-    } catch (error) {
-      if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
-    }
-  }
-  throw new AppError('not_found', 'not_found')
+    },
+    allowed,
+  )
 }
 
 /**
@@ -126,14 +126,4 @@ export function testLine(
   outcome: TestOutcome,
 ): string {
   return outcomeLine(reader, destinationName(t, destination, hereId), outcome)
-}
-
-/**
- * Cancels the follow-up of the pressed message.
- * @returns the time of the follow-up
- */
-export async function endFollowUp(ctx: BotContext): Promise<Date | undefined> {
-  const messageId = ctx.callbackQuery?.message?.message_id
-  if (messageId === undefined) return undefined
-  return (await takeFollowUp(ctx.app.db, { chatId: ctx.knownChat.id, messageId }))?.shownAt
 }

@@ -17,7 +17,7 @@ import { deepLink } from '../../views/view.ts'
 import { homeScreen } from '../start/home.ts'
 import { askRetained, comeBack, returningScreen } from '../start/returning.ts'
 import { deliveryLog, LOG_PAGE } from './delivery-log-view.ts'
-import { follow } from './follow.ts'
+import { endRetainedQuestions, follow } from './follow.ts'
 import {
   findRecipient,
   type LinkedDestination,
@@ -26,7 +26,6 @@ import {
   showRecipient,
   testLine,
 } from './recipients.ts'
-import { endRetainedQuestions } from './retained-questions.ts'
 import { hasFirstKey } from './secret-view.ts'
 import { showTest } from './test-follow.ts'
 

@@ -4,7 +4,7 @@
  */
 import { plainOf } from '#src/telegram/text.ts'
 import type { BotContext, ChatState } from '../../core/context.ts'
-import type { LiveChecks } from '../../core/live-messages.ts'
+import type { LiveKinds } from '../../core/live-messages.ts'
 import { show } from '../../core/show.ts'
 import type { View } from '../../views/view.ts'
 import {
@@ -55,11 +55,11 @@ export async function showTest(
   await followTests(ctx.app, message, { kind, id: destination.id, wallet: link.wallet, since })
 }
 
-/** For each kind of live message about a recipient's test: how the job draws it again. */
-export const RECIPIENT_TEST_CHECKS: LiveChecks = Object.fromEntries(
+/** The messages about a recipient's test. */
+export const RECIPIENT_TESTS: LiveKinds = Object.fromEntries(
   Object.entries(SCREENS).map(([kind, screen]: [string, Screen]) => [
     kind,
-    testCheck(readerOf(screen)),
+    { check: testCheck(readerOf(screen)) },
   ]),
 )
 

@@ -24,7 +24,7 @@ import { openWatch, showConnect } from '../connect/handlers.ts'
 import { helpMenu } from '../help/view.ts'
 import { openWizard } from '../new/handlers.ts'
 import { askChatRights } from '../recipients/add.ts'
-import { followLinked } from '../recipients/follow-ups.ts'
+import { notifyLinked } from '../recipients/follow.ts'
 import { setUpGroup } from '../recipients/group.ts'
 import { openRecipient } from '../recipients/handlers.ts'
 import { showWatchSelection } from '../recipients/watch-selection.ts'
@@ -122,16 +122,11 @@ onPress(composer, 'link.yes', ADMINISTRATORS, async (ctx, { code }) => {
   const mayChoose = linked.scopes.includes('write') && !ctx.reader.isGroup
   if (mayChoose && (await allWatches(ctx)).length > 0) {
     await showWatchSelection(ctx, recipient.id, { notice })
-    return followLinkedBy(ctx, linked.wallet)
+    return notifyLinked(ctx, linked.wallet)
   }
   await show(ctx, await homeScreen(ctx, notice))
-  await followLinkedBy(ctx, linked.wallet)
+  await notifyLinked(ctx, linked.wallet)
 })
-
-/** Updates the messages in other chats that show the link. */
-async function followLinkedBy({ app, api, me }: BotContext, wallet: string): Promise<void> {
-  await followLinked({ app, api, username: me.username }, wallet)
-}
 
 onPress(composer, 'link.no', ADMINISTRATORS, async (ctx, { code }) => {
   await ctx.call(refuseTelegramLink, { body: { code, chat: { id: ctx.knownChat.id } } })

@@ -11,8 +11,7 @@ import { identifyAgain } from '../../core/middleware/identify.ts'
 import { ask, send } from '../../core/show.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
 import { act, screen, type View } from '../../views/view.ts'
-import { follow } from '../recipients/follow.ts'
-import { endRetainedQuestions } from '../recipients/retained-questions.ts'
+import { endRetainedQuestions, follow } from '../recipients/follow.ts'
 import { homeScreen } from './home.ts'
 
 /** Switches the chat's alerts on again. */

@@ -3,10 +3,11 @@ import { isRefused } from '#src/telegram/errors.ts'
 import { anonymousNotice, hasButtons } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
-import { deleteLive, findLive, putLive } from '../../core/live-store.ts'
+import { followSubject } from '../../core/live-messages.ts'
+import { deleteLive, findLive } from '../../core/live-store.ts'
 import { send, show } from '../../core/show.ts'
 import { homeScreen } from '../start/home.ts'
-import { OVERVIEW_CHECKS } from './live.ts'
+import { OVERVIEW_POLL_MS, PINNED_OVERVIEW } from './live.ts'
 import { OVERVIEW_KIND, readOverview } from './overview.ts'
 import { type Overview, overviewKey, statusScreen } from './view.ts'
 
@@ -51,28 +52,18 @@ async function drawOverview(ctx: BotContext, pinned: boolean): Promise<void> {
   if (pinned) await follow(ctx, messageId, overview)
 }
 
-/** Interval of updating a pinned message. */
-const POLL_MS = 60_000
-
 async function follow(
   { app, knownChat }: BotContext,
   messageId: number,
   overview: Overview,
 ): Promise<void> {
-  const now = app.clock.now()
-  await putLive(app.db, {
-    chatId: knownChat.id,
-    messageId,
+  const message = { chatId: knownChat.id, messageId }
+  await followSubject(app, message, {
     kind: OVERVIEW_KIND,
     wallet: overview.wallet,
-    handle: null,
-    stage: null,
-    shown: overviewKey(overview, now),
-    changeCount: 0,
-    dueAt: new Date(now.getTime() + POLL_MS),
-    leasedUntil: null,
+    shown: overviewKey(overview, app.clock.now()),
+    checkAfterMs: OVERVIEW_POLL_MS,
     expiresAt: null,
-    createdAt: now,
   })
 }
 
@@ -107,5 +98,5 @@ export const statusFeature = defineFeature({
     { name: 'status', menus: ['private', 'group', 'administrators'], isShortInGroups: true },
   ],
   composer,
-  live: OVERVIEW_CHECKS,
+  live: PINNED_OVERVIEW,
 })

@@ -1,8 +1,8 @@
 /** Top-ups of a chat's wallets, by handle. */
-import { AppError } from '#src/kernel/errors.ts'
 import type { Hash } from '#src/kernel/units.ts'
 import { getTopupWithPayments } from '#src/operations/chat-status.ts'
 import type { BotContext, InvokeOperation, Membership } from '../../core/context.ts'
+import { firstLink } from '../../core/first-link.ts'
 import { readTopup } from './shown-topup.ts'
 import type { ShownTopup } from './view.ts'
 
@@ -31,13 +31,8 @@ function askAs(ctx: BotContext, link: Membership): InvokeOperation {
  * @throws AppError not_found
  */
 export async function linkOf(ctx: BotContext, handle: Hash): Promise<Membership> {
-  for (const link of ctx.links) {
-    try {
-      await ctx.call(getTopupWithPayments, { params: { handle } }, link)
-      return link
-    } catch (error) {
-      if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
-    }
-  }
-  throw new AppError('not_found', 'not_found')
+  return await firstLink(ctx, async (link) => {
+    await ctx.call(getTopupWithPayments, { params: { handle } }, link)
+    return link
+  })
 }

@@ -41,7 +41,7 @@ import { leftText } from './countdown.ts'
 import { findTopupOfChat, linkOf } from './find-topup.ts'
 import { hashQuestion } from './hash-view.ts'
 import { historyHandlers } from './history.ts'
-import { TOPUP_CHECKS } from './live.ts'
+import { TOPUP_MESSAGES } from './live.ts'
 import { followTopup } from './live-schedule.ts'
 import type { SlotPurchase } from './purchase-view.ts'
 import { qrPicture } from './qr-picture.ts'
@@ -379,5 +379,5 @@ export const topupFeature = defineFeature({
   commands: [{ name: 'topup', menus: ['private'], isBilled: true }],
   composer,
   questions: [amountQuestion, hashAnswer],
-  live: TOPUP_CHECKS,
+  live: TOPUP_MESSAGES,
 })

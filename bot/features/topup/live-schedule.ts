@@ -2,8 +2,8 @@
 import type { Db } from '#src/db/connection.ts'
 import { DAY_MS, HOUR_MS } from '#src/kernel/durations.ts'
 import type { App } from '#src/operations/define.ts'
-import { hashOfView } from '../../core/live-messages.ts'
-import { type LiveRow, listChatsFollowing, putLive } from '../../core/live-store.ts'
+import { followSubject, hashOfView } from '../../core/live-messages.ts'
+import { listChatsFollowing, type MessageName } from '../../core/live-store.ts'
 import type { View } from '../../views/view.ts'
 import { nextStepAt } from './countdown.ts'
 import { TOPUP_MESSAGE_KINDS, topupStage } from './shown-topup.ts'
@@ -36,24 +36,20 @@ export function listChatsShowingTopup(
  * @param view the current content, if it is a screen
  */
 export async function followTopup(
-  { db, clock }: Pick<App, 'db' | 'clock'>,
-  message: Pick<LiveRow, 'chatId' | 'messageId'> & { readonly kind: LiveRow['kind'] },
+  app: Pick<App, 'db' | 'clock'>,
+  { kind, ...message }: MessageName & { readonly kind: string },
   shown: ShownTopup,
   view?: View,
 ): Promise<void> {
   const { handle, wallet, expiresAt } = shown.topup
-  const now = clock.now()
-  await putLive(db, {
-    ...message,
+  await followSubject(app, message, {
+    kind,
     wallet,
     handle,
     stage: topupStage(shown),
-    shown: view === undefined ? null : hashOfView(view),
-    changeCount: 0,
-    dueAt: new Date(now.getTime() + FIRST_POLL_MS),
-    leasedUntil: null,
-    expiresAt: new Date(Math.max(expiresAt.getTime(), now.getTime()) + KEPT_MS),
-    createdAt: now,
+    ...(view !== undefined && { shown: hashOfView(view) }),
+    checkAfterMs: FIRST_POLL_MS,
+    expiresAt: new Date(Math.max(expiresAt.getTime(), app.clock.now().getTime()) + KEPT_MS),
   })
 }
 

@@ -4,15 +4,14 @@ import type { App } from '#src/operations/define.ts'
 import { describe } from '#src/telegram/errors.ts'
 import type { InvokeOperation } from '../../core/context.ts'
 import {
-  type ChatSnapshot,
   changeLiveMessage,
-  hashOfView,
-  isStillLive,
-  type LiveCheck,
-  type LiveChecks,
+  type LiveChat,
+  type LiveKinds,
   type LiveMessageDeps,
+  OVER,
+  whileLinked,
 } from '../../core/live-messages.ts'
-import { deleteLive, type LiveRow } from '../../core/live-store.ts'
+import { deleteLive, isStillLive, type LiveRow } from '../../core/live-store.ts'
 import { privateState } from '../../core/middleware/identify.ts'
 import { changeChat } from '../../core/store.ts'
 import type { View } from '../../views/view.ts'
@@ -25,26 +24,23 @@ async function readShown(app: App, { chatId, handle, stage }: LiveRow, ask: Invo
   return await readTopup(app, ask, { handle: Hash.parse(handle), chatId, stage })
 }
 
-const showTopup: LiveCheck = async (deps, row, seen) => {
+const showTopup = whileLinked(async (deps, row, seen) => {
   const now = deps.app.clock.now()
   const topup = await readShown(deps.app, row, seen.ask)
   const screen = topupScreen(seen.reader, topup, now)
   // Only the newest of a chat's messages about top-ups has buttons.
   const isCurrent = seen.known.currentMessages.topup === row.messageId
   const isNew = row.stage !== topupStage(topup)
-  if (isCurrent && isNew && (await resumeWizard(deps, row, seen, topup, screen))) return undefined
+  if (isCurrent && isNew && (await resumeWizard(deps, row, seen, topup, screen))) return OVER
   const isRetired = !isCurrent && topup.topup.status === 'draft'
   const view = isRetired
     ? retiredQuote(seen.reader, topup)
     : isCurrent
       ? screen
       : { ...screen, rows: [] }
-  const shown = hashOfView(view)
-  const isChanged =
-    shown !== row.shown && (await changeLiveMessage(deps, row, view, seen.reader.t.locale))
   const nextAt = isRetired ? topup.topup.expiresAt : nextTopupUpdateAt(topup, now)
-  return { stage: topupStage(topup), shown, nextAt, isChanged }
-}
+  return { kind: 'redraw', view, stage: topupStage(topup), nextAt }
+})
 
 /**
  * Shows the next step of an unfinished watch in the message of the top-up that bought its slot. Each step
@@ -56,7 +52,7 @@ const showTopup: LiveCheck = async (deps, row, seen) => {
 async function resumeWizard(
   deps: LiveMessageDeps,
   row: LiveRow,
-  { known, reader }: ChatSnapshot,
+  { known, reader }: LiveChat,
   topup: ShownTopup,
   credited: View,
 ): Promise<boolean> {
@@ -68,7 +64,7 @@ async function resumeWizard(
   if (step === undefined) return false
   await changeLiveMessage(deps, row, step.view, reader.t.locale)
   // A button press has meanwhile put another screen into this message.
-  if (!(await isStillLive(app, row))) return true
+  if (!(await isStillLive(app.db, row))) return true
   const { wizard: wizardMessageId } = known.currentMessages
   // If the person has continued elsewhere meanwhile, the message goes on following the top-up.
   if (!(await awaitStep(state, messageId, step))) return false
@@ -97,18 +93,17 @@ async function removeStaleButtons(
 }
 
 /** Deletes the message with the QR code when the top-up is paid or expired. */
-const removeQr: LiveCheck = async (deps, row, { ask }) => {
-  const topup = await readShown(deps.app, row, ask)
+const removeQr = whileLinked(async ({ app, api }, row, { ask }) => {
+  const topup = await readShown(app, row, ask)
   if (topup.topup.status === 'draft') {
-    const nextAt = nextTopupUpdateAt(topup, deps.app.clock.now())
-    return { stage: null, shown: null, nextAt, isChanged: false }
+    return { kind: 'later', at: nextTopupUpdateAt(topup, app.clock.now()) }
   }
-  await deps.api.deleteMessage(row.chatId, row.messageId)
-  return undefined
-}
+  await api.deleteMessage(row.chatId, row.messageId)
+  return OVER
+})
 
-/** Checks of the messages of a top-up. */
-export const TOPUP_CHECKS: LiveChecks = {
-  [TOPUP_MESSAGE_KINDS.screen]: showTopup,
-  [TOPUP_MESSAGE_KINDS.qr]: removeQr,
+/** The messages of a top-up. */
+export const TOPUP_MESSAGES: LiveKinds = {
+  [TOPUP_MESSAGE_KINDS.screen]: { check: showTopup },
+  [TOPUP_MESSAGE_KINDS.qr]: { check: removeQr },
 }

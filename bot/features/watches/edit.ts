@@ -15,7 +15,7 @@ import { nameEditor, valueEditor } from './edit-view.ts'
 import { changeWatch, withManaged } from './managed-watch.ts'
 import { showCard, showWatch } from './screens.ts'
 import { readTypedValue } from './typed-value.ts'
-import { isBacktestable, showValuesWithBacktests } from './values.ts'
+import { isBacktestable, showValuesWithBacktests, VALUES_BACKTEST } from './values.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -131,4 +131,5 @@ export const watchEditFeature = defineFeature({
   commands: [],
   composer,
   questions: [valueQuestion],
+  live: VALUES_BACKTEST,
 })

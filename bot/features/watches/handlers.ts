@@ -14,7 +14,7 @@ import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import { nearTime } from '../../views/time.ts'
 import { moreCard, rawCard } from './card-view.ts'
-import { WATCH_CHECKS } from './live.ts'
+import { WATCH_CARDS } from './live.ts'
 import { changeWatch, withManaged } from './managed-watch.ts'
 import { deleteQuestion, muteChoice } from './question-view.ts'
 import { showCard, showList, showWatch } from './screens.ts'
@@ -158,5 +158,5 @@ function labelInQuestion({ callbackQuery: query }: BotContext): string | undefin
 export const watchesFeature = defineFeature({
   commands: [{ name: 'watches', menus: ['private', 'group', 'administrators'] }],
   composer,
-  live: WATCH_CHECKS,
+  live: WATCH_CARDS,
 })

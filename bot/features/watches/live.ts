@@ -2,8 +2,7 @@
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { getWatch } from '#src/operations/watches.ts'
 import type { BotContext, ChatState, Membership } from '../../core/context.ts'
-import { changeLiveMessage, type LiveCheck, type LiveChecks } from '../../core/live-messages.ts'
-import { putLive } from '../../core/live-store.ts'
+import { followSubject, type LiveKinds, OVER, whileLinked } from '../../core/live-messages.ts'
 import { isHiddenWatch } from '../../core/watches.ts'
 import { type CardData, type CardOptions, watchCard } from './card-view.ts'
 import { cardRights, isFiring, loadCard } from './load-card.ts'
@@ -21,18 +20,14 @@ export async function followWatch(
 ): Promise<void> {
   if (!isFiring(data.watch)) return
   const now = app.clock.now()
-  await putLive(app.db, {
-    chatId: knownChat.id,
-    messageId,
+  const message = { chatId: knownChat.id, messageId }
+  await followSubject(app, message, {
     kind: WATCH_KIND,
     wallet: link.wallet,
     handle: String(data.watch.id),
     stage: cardRights(link),
     shown: keyOf(data),
-    changeCount: 0,
-    dueAt: new Date(now.getTime() + WATCH_POLL_MS),
-    leasedUntil: null,
-    createdAt: now,
+    checkAfterMs: WATCH_POLL_MS,
     expiresAt: new Date(now.getTime() + FOLLOWED_MS),
   })
 }
@@ -45,23 +40,19 @@ function keyOf({ watch, notifies, lastAlert }: CardData): string {
   return JSON.stringify([label, status, health, mutedUntil, version, states, alert, notifies])
 }
 
-const showWatchCard: LiveCheck = async (deps, row, { reader, known, link, ask }) => {
-  const now = deps.app.clock.now()
+const showWatchCard = whileLinked(async ({ app }, row, { reader, known, link, ask }) => {
+  const now = app.clock.now()
   const rights = rightsOf(row.stage)
   const member = memberWith(rights, link)
   const watch = await ask(getWatch, { params: { id: row.handle ?? '' } })
-  if (isHiddenWatch({ reader }, watch)) return undefined
+  if (isHiddenWatch({ reader }, watch)) return OVER
   const call: ChatState['call'] = (operation, input = {}) => ask(operation, input)
-  const state = { app: deps.app, knownChat: known, links: [member], t: reader.t, reader, call }
+  const state = { app, knownChat: known, links: [member], t: reader.t, reader, call }
   const data = await loadCard(state, watch, member)
-  const shown = keyOf(data)
   const view = watchCard(reader, data, { now, rights })
-  const isChanged =
-    shown !== row.shown && (await changeLiveMessage(deps, row, view, reader.t.locale))
-  if (!isFiring(watch)) return undefined
-  const nextAt = new Date(now.getTime() + WATCH_POLL_MS)
-  return { stage: row.stage, shown, nextAt, isChanged }
-}
+  const nextAt = isFiring(watch) ? new Date(now.getTime() + WATCH_POLL_MS) : undefined
+  return { kind: 'redraw', view, key: keyOf(data), nextAt }
+})
 
 function rightsOf(stage: string | null): CardOptions['rights'] {
   return stage === 'write' || stage === 'read' ? stage : 'none'
@@ -77,5 +68,5 @@ function memberWith(
   return { ...link, manages: rights !== 'none', caller }
 }
 
-/** Check of the cards. */
-export const WATCH_CHECKS: LiveChecks = { [WATCH_KIND]: showWatchCard }
+/** The cards. */
+export const WATCH_CARDS: LiveKinds = { [WATCH_KIND]: { check: showWatchCard } }

@@ -9,12 +9,13 @@ import { getWatch } from '#src/operations/watches.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import type { ChatState, Membership } from '../../core/context.ts'
 import {
-  changeLiveMessage,
-  hashOfView,
+  followSubject,
   type LiveCheck,
-  type LiveChecks,
+  type LiveKinds,
+  OVER,
+  whileLinked,
 } from '../../core/live-messages.ts'
-import { putLive } from '../../core/live-store.ts'
+import type { MessageName } from '../../core/live-store.ts'
 import { privateState } from '../../core/middleware/identify.ts'
 import type { StatusWithReason } from '../../views/destination.ts'
 import type { View } from '../../views/view.ts'
@@ -60,24 +61,14 @@ export type ReadTests = (
  * @param of `kind`: kind of the live message
  */
 export async function followTests(
-  { db, clock }: Pick<App, 'db' | 'clock'>,
-  message: { readonly chatId: number; readonly messageId: number },
+  app: Pick<App, 'db' | 'clock'>,
+  message: MessageName,
   of: Followed & { readonly kind: string; readonly wallet: string },
 ): Promise<void> {
-  const now = clock.now()
-  await putLive(db, {
-    ...message,
-    kind: of.kind,
-    wallet: of.wallet,
-    handle: String(of.id),
-    stage: null,
-    shown: null,
-    changeCount: 0,
-    dueAt: new Date(now.getTime() + POLL_MS),
-    leasedUntil: null,
-    expiresAt: new Date(now.getTime() + FOLLOWED_MS),
-    createdAt: of.since,
-  })
+  const { kind, wallet, since } = of
+  const expiresAt = new Date(app.clock.now().getTime() + FOLLOWED_MS)
+  const subject = { kind, wallet, since, handle: String(of.id) }
+  await followSubject(app, message, { ...subject, checkAfterMs: POLL_MS, expiresAt })
 }
 
 /** The recipients of a watch that a test is sent to. */
@@ -108,23 +99,19 @@ function testsTo(to: TestReach): ReadTests {
 
 /** Check of a message that shows which tests have arrived. */
 export function testCheck(read: ReadTests): LiveCheck {
-  return async (deps, row, { known, link, reader }) => {
-    const state = await privateState(deps.app, known, deps.username)
+  return whileLinked(async ({ app, username }, row, { known, link }) => {
+    const state = await privateState(app, known, username)
     const membership = state.links.find(({ wallet }) => wallet === link.wallet)
-    if (membership === undefined) return undefined
+    if (membership === undefined) return OVER
     const of = { id: Number(row.handle), since: row.createdAt }
-    const { view, nextAt } = await read(state, membership, of)
-    const shown = hashOfView(view)
-    const isChanged =
-      shown !== row.shown && (await changeLiveMessage(deps, row, view, reader.t.locale))
-    return nextAt && { stage: null, shown, nextAt, isChanged }
-  }
+    return { kind: 'redraw', ...(await read(state, membership, of)) }
+  })
 }
 
-/** Checks of the messages that list the tests of a watch. */
-export const TEST_CHECKS: LiveChecks = {
-  [TEST_KINDS.all]: testCheck(testsTo('all')),
-  [TEST_KINDS.here]: testCheck(testsTo('here')),
+/** The messages that list the tests of a watch. */
+export const WATCH_TESTS: LiveKinds = {
+  [TEST_KINDS.all]: { check: testCheck(testsTo('all')) },
+  [TEST_KINDS.here]: { check: testCheck(testsTo('here')) },
 }
 
 /** Outcome of a recipient's newest test since a time; `off` without an id, or if there is no such test. */

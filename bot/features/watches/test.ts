@@ -12,9 +12,9 @@ import { notifiedBy, type RecipientChoice } from './people-view.ts'
 import {
   destinationIdOf,
   followTests,
-  TEST_CHECKS,
   TEST_KINDS,
   testedRecipients,
+  WATCH_TESTS,
 } from './test-follow.ts'
 import {
   offOutcome,
@@ -91,4 +91,4 @@ async function test(
   return await testOutcome(ctx, state, send)
 }
 
-export const watchTestFeature = defineFeature({ commands: [], composer, live: TEST_CHECKS })
+export const watchTestFeature = defineFeature({ commands: [], composer, live: WATCH_TESTS })

@@ -5,8 +5,9 @@ import { typed } from '#src/i18n/translate.ts'
 import { getWatch } from '#src/operations/watches.ts'
 import { settingValue } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { type BacktestScreen, followBacktests } from '../../core/backtests.ts'
+import { type BacktestScreen, backtestKind, followBacktests } from '../../core/backtests.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
+import type { LiveKinds } from '../../core/live-messages.ts'
 import { show } from '../../core/show.ts'
 import { hasDays, type TriedWatch, valueLine } from '../../views/backtest-line.ts'
 import {
@@ -20,6 +21,8 @@ import {
 import { choiceButton, inRows, type Reader, screen, type View } from '../../views/view.ts'
 import { factsOf } from '../../views/watch-facts.ts'
 import { backToCard, currentValue } from './edit-view.ts'
+
+const KIND = 'backtest-values'
 
 /** Stored subject of the message: the watch's id and the setting's short name. */
 const Handle = z
@@ -39,11 +42,11 @@ export async function showValuesWithBacktests(
   const messageId = await show(ctx, triedValues(ctx.reader, watch, owned, undefined))
   const handle = `${watch.id}:${owned.field.code}`
   const message = { chatId: ctx.knownChat.id, messageId }
-  await followBacktests(ctx.app, message, { kind: 'backtest-values', wallet: link.wallet, handle })
+  await followBacktests(ctx.app, message, { kind: KIND, wallet: link.wallet, handle })
 }
 
 /** The values with their results. */
-export const readValuesBacktest: BacktestScreen = async (state, link, { handle }, runOne) => {
+const readValuesBacktest: BacktestScreen = async (state, link, { handle }, runOne) => {
   const [id = '', code = ''] = Handle.parse(handle)
   const watch = await state.call(getWatch, { params: { id } }, link)
   const owned = findField(watch.type, code)
@@ -54,6 +57,9 @@ export const readValuesBacktest: BacktestScreen = async (state, link, { handle }
   )
   return triedValues(state.reader, watch, owned, tried)
 }
+
+/** The values that wait for their results. */
+export const VALUES_BACKTEST: LiveKinds = { [KIND]: backtestKind(readValuesBacktest) }
 
 /** Whether a value decides which alerts there are, and not only who gets them. */
 export function isBacktestable({ owner, field }: SettingWithOwner): boolean {
