@@ -41,6 +41,32 @@ export async function isolateEach<Item, Result>(
   return results
 }
 
+/**
+ * Runs `work` for all items at once. If it throws, runs it for each half of them, and so on down to single items, for
+ * which `setAside` is called.
+ *
+ * Each run must be a transaction or a savepoint of its own, because a failed statement would abort the others.
+ *
+ * @throws what `setAside` throws, and failures that would affect every item
+ */
+export async function isolateHalves<Item>(
+  items: readonly Item[],
+  work: (items: readonly Item[]) => Promise<void>,
+  setAside: (item: Item, error: unknown) => Promise<void> | void,
+): Promise<void> {
+  const [first, ...others] = items
+  if (first === undefined) return
+  try {
+    await work(items)
+  } catch (error) {
+    if (isSharedFailure(error)) throw error
+    if (others.length === 0) return await setAside(first, error)
+    const middle = Math.ceil(items.length / 2)
+    await isolateHalves(items.slice(0, middle), work, setAside)
+    await isolateHalves(items.slice(middle), work, setAside)
+  }
+}
+
 /** Whether an error has a cause that every item shares: the database, a dependency, or a stop. */
 export function isSharedFailure(error: unknown): boolean {
   if (error instanceof AppError) return error.kind === 'upstream'

@@ -12,6 +12,7 @@ import { type signalStates, watches } from './tables.ts'
 type WatchColumns = Pick<
   typeof watches.$inferSelect,
   | 'id'
+  | 'targetId'
   | 'wallet'
   | 'label'
   | 'settings'
@@ -43,50 +44,59 @@ export const StoredStates = z.array(
   }),
 )
 
+/** A watch with the target whose observations it is judged by. */
+export type WatchOfTarget = EvaluatedWatch & { readonly targetId: number }
+
+/** Start of a page: the watches of this target with a higher id than `after`, then those of the next targets. */
+export interface TargetPage {
+  readonly targetId: number
+  readonly after: number
+}
+
+/** Watches, and the start of the page behind them; undefined if there are no more. */
+export interface WatchPage {
+  readonly watches: readonly WatchOfTarget[]
+  readonly next: readonly TargetPage[] | undefined
+}
+
 /**
- * Watches on a target that are neither paused nor suspended, with an id above `after`, ordered by id, with
- * their states. Rows that cannot be parsed are omitted.
+ * Watches on targets that are neither paused nor suspended, with their states, target by target in the given order,
+ * each ordered by id. Rows that cannot be parsed are omitted.
  *
  * @param onUnreadable called with each omitted row
  */
 export async function listEvaluatedWatches(
   db: Db,
-  targetId: number,
-  after: number,
+  from: readonly TargetPage[],
   limit: number,
-  onUnreadable?: (watchId: number, error: unknown) => void,
-): Promise<EvaluatedWatch[]> {
+  onUnreadable: (watch: Pick<WatchOfTarget, 'id' | 'targetId'>, error: unknown) => void,
+): Promise<WatchPage> {
+  const column = (read: (page: TargetPage) => number) => sql.param(from.map(read))
   const rows = await db.execute<WatchColumns>(sql`
-    select ${columns} from watches
-    where target_id = ${targetId} and id > ${after} and ${isJudged()}
-    order by id limit ${limit}`)
-  return withStates(db, rows, onUnreadable)
-}
-
-/**
- * All watches on these targets that are neither paused nor suspended, by target, ordered by id, with their states.
- * Rows that cannot be parsed are omitted.
- *
- * @param onUnreadable called with the target of each omitted row
- */
-export async function listEvaluatedWatchesOf(
-  db: Db,
-  targetIds: readonly number[],
-  onUnreadable: (targetId: number | undefined) => void,
-): Promise<ReadonlyMap<number | undefined, readonly EvaluatedWatch[]>> {
-  const rows = await db.execute<WatchColumns & { targetId: number }>(sql`
-    select ${columns}, target_id as "targetId" from watches
-    where target_id = any(${sql.param([...targetIds])}::int[]) and ${isJudged()}
-    order by target_id, id`)
-  const targetOf = new Map(rows.map(({ id, targetId }) => [id, targetId]))
-  const evaluated = await withStates(db, rows, (id) => onUnreadable(targetOf.get(id)))
-  return Map.groupBy(evaluated, ({ id }) => targetOf.get(id))
+    select w.* from unnest(
+        ${column(({ targetId }) => targetId)}::int[], ${column(({ after }) => after)}::int[]
+      ) with ordinality as page(target_id, after, place)
+      cross join lateral (
+        select ${columns} from watches
+        where target_id = page.target_id and id > page.after and ${isJudged()}
+        order by id limit ${limit}
+      ) w
+    order by page.place, w.id limit ${limit}`)
+  const last = rows.at(-1)
+  const place = from.findIndex(({ targetId }) => targetId === last?.targetId)
+  const isLast = last === undefined || rows.length < limit
+  return {
+    watches: await withStates(db, rows, onUnreadable),
+    next: isLast
+      ? undefined
+      : [{ targetId: last.targetId, after: last.id }, ...from.slice(place + 1)],
+  }
 }
 
 // Plain SQL: a move of a feed reads every watch on the feed, and mapping rows with Drizzle takes longer
 // than reading them.
 const columns = sql`
-  id, wallet, label, settings, signals, recipient_ids as "recipientIds",
+  id, target_id as "targetId", wallet, label, settings, signals, recipient_ids as "recipientIds",
   min_severity as "minSeverity", cooldown_seconds as "cooldownSeconds",
   escalate_after_minutes as "escalateAfterMinutes", escalate_to as "escalateTo",
   muted_until as "mutedUntil"`
@@ -94,8 +104,8 @@ const columns = sql`
 async function withStates(
   db: Db,
   rows: readonly WatchColumns[],
-  onUnreadable?: (watchId: number, error: unknown) => void,
-): Promise<EvaluatedWatch[]> {
+  onUnreadable: (watch: Pick<WatchOfTarget, 'id' | 'targetId'>, error: unknown) => void,
+): Promise<WatchOfTarget[]> {
   const states = await listStates(
     db,
     rows.map(({ id }) => id),
@@ -112,8 +122,7 @@ async function withStates(
         },
       ]
     } catch (error) {
-      if (onUnreadable === undefined) throw error
-      onUnreadable(row.id, error)
+      onUnreadable(row, error)
       return []
     }
   })

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
 import type { BlockRef } from '#src/chain/chain.ts'
-import { valueArray } from '#src/db/arrays.ts'
+import { joinedJson, valueArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { deleteBatch } from '#src/db/delete-batch.ts'
 import { type Address, Hash } from '#src/kernel/units.ts'
@@ -22,8 +22,7 @@ export interface TargetRow {
   readonly watchCount: number
 }
 
-/** The columns of a `TargetRow`. */
-export const TARGET_COLUMNS = {
+const TARGET_COLUMNS = {
   id: targets.id,
   slice: sql<number>`${sliceOfKey}`,
   key: targets.key,
@@ -110,53 +109,44 @@ export function listTargetsOf(
     .orderBy(asc(targets.id))
 }
 
-/** Locks the target until the transaction ends and returns its current row. */
-export async function lockTarget(db: Db, id: number): Promise<TargetRow | undefined> {
-  const [row] = await db
+/**
+ * Locks targets until the transaction ends and returns their current rows. Of several it leaves out those that another
+ * transaction has locked, so that it can be part of no deadlock; it waits for a single one.
+ */
+export async function lockTargets(db: Db, ids: readonly number[]): Promise<TargetRow[]> {
+  return db
     .select(TARGET_COLUMNS)
     .from(targets)
-    .where(eq(targets.id, id))
-    .for('update')
-  return row
+    .where(sql`${targets.id} = any(${sql.param([...ids])}::int[])`)
+    .orderBy(asc(targets.id))
+    .for('update', ids.length > 1 ? { skipLocked: true } : {})
 }
 
-/**
- * Writes the last observation and the summary of the target's watches, after the watches have been judged.
- */
-export async function saveObservation(
-  db: Db,
-  id: number,
-  seen: {
-    readonly observation: unknown
-    readonly observedAt: Date
-    readonly summary?: unknown
-    readonly recheckAt?: Date | null
-  },
-): Promise<void> {
-  await db
-    .update(targets)
-    .set({ summary: null, recheckAt: null, ...seen, mustJudge: false, noDataSince: null })
-    .where(eq(targets.id, id))
+/** A target's last observation and the summary of its watches, encoded. */
+export interface ObservedTarget {
+  readonly id: number
+  readonly observation: unknown
+  readonly observedAt: Date
+  readonly summary: unknown
+  /** Time at which its watches must be judged even without a change; null if there is none. */
+  readonly recheckAt: Date | null
 }
 
-/**
- * Selects the targets with a running watch that has a deferred alert whose cooldown is over at
- * `now`.
- */
-export async function listTargetsWithEndedCooldown(
-  db: Db,
-  targetIds: readonly number[],
-  now: Date,
-): Promise<readonly number[]> {
-  if (targetIds.length === 0) return []
-  const rows = await db.execute<{ id: number }>(sql`
-    select distinct w.target_id as id
-    from watches w join signal_states s on s.watch_id = w.id
-    where w.target_id = any(${sql.param([...targetIds])}::int[])
-      and w.status = 'active' and w.suspended_at is null
-      and s.phase = 'pending'
-      and greatest(s.last_fired_at + w.cooldown_seconds * interval '1 second', s.cooldown_until) <= ${now}`)
-  return rows.map(({ id }) => id)
+/** Writes the last observations of targets, after their watches were judged. */
+export async function saveObservations(db: Db, seen: readonly ObservedTarget[]): Promise<void> {
+  if (seen.length === 0) return
+  const column = <T>(read: (target: ObservedTarget) => T) => sql.param(seen.map(read))
+  await db.execute(sql`
+    update targets t set observation = r.observation, observed_at = r.observed_at,
+      summary = nullif(r.summary, 'null'), recheck_at = r.recheck_at, must_judge = false, no_data_since = null
+    from unnest(
+      ${column(({ id }) => id)}::int[],
+      string_to_array(${joinedJson(seen.map(({ observation }) => observation))}, e'\\x1f')::jsonb[],
+      ${column(({ observedAt }) => observedAt)}::timestamptz[],
+      string_to_array(${joinedJson(seen.map(({ summary }) => summary))}, e'\\x1f')::jsonb[],
+      ${column(({ recheckAt }) => recheckAt)}::timestamptz[]
+    ) as r(id, observation, observed_at, summary, recheck_at)
+    where t.id = r.id`)
 }
 
 /** Records that the chain answers for these targets again, without new data. */

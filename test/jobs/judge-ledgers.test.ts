@@ -452,6 +452,22 @@ describe('an alert that the cooldown defers', () => {
     expect(await events()).toHaveLength(3)
   })
 
+  test('is notified at once if the cooldown is shortened', async () => {
+    const id = await watchCredits(500, alice, { cooldownSeconds })
+    await judge()
+    await spend(600)
+    await judge()
+    await give(600)
+    await spend(600)
+    await judge()
+    service.clock.advance(HOUR_SECONDS)
+    await judge()
+    expect(await events()).toEqual([LOW, AGAIN])
+    await change(id, { cooldownSeconds: 600 })
+    await judge()
+    expect(await events()).toEqual([LOW, AGAIN, LOW])
+  })
+
   test('is not fired if its condition is over at the end of the cooldown', async () => {
     const id = await watchCredits(500, alice, { cooldownSeconds })
     await judge()
@@ -519,13 +535,25 @@ test('a new watch is judged by the current credits, not by earlier entries', asy
   expect(new Set(limits)).toEqual(new Set([5000]))
 })
 
-test('a wallet whose watches cannot be read does not stop the judging of other wallets', async () => {
+test('a watch or a wallet that cannot be read does not stop the judging of others', async () => {
+  const carol = await withTrial(await signIn(service, 'carol'))
   const broken = await watchCredits(5000, alice)
+  await watchCredits(5000, alice)
   await watchCredits(5000, bob)
+  await watchCredits(1, carol)
   await service.sql`update watches set settings = '{"limit":"x"}' where id = ${broken}`
+  await service.sql`
+    update targets set observation = '{"no":1}' where key ilike ${`%${carol.caller.wallet}%`}`
   await judge()
+  expect(await events(alice)).toEqual([LOW])
   expect(await events(bob)).toEqual([LOW])
-  expect(service.app.quarantine.read()).toContainEqual({ kind: 'ledger-target', rows: 1 })
+  expect(await events(carol)).toEqual([])
+  expect(service.app.quarantine.read()).toEqual(
+    expect.arrayContaining([
+      { kind: 'watch', rows: 1 },
+      { kind: 'target', rows: 1 },
+    ]),
+  )
 })
 
 /** Ways to freeze the signal of a watch, and to resume it. */

@@ -114,30 +114,6 @@ describe('a watch that cannot be read', () => {
     expect(world.app.quarantine.read()).toContainEqual({ kind: 'watch', rows: bad.length })
   })
 
-  test('whose alert cannot be recorded is quarantined, and the other watches of its target fire', async () => {
-    const world = sharedWorld()
-    const { carol, bob } = world.devnet.people
-    const target = { address: carol.account.address, asset: 'FLR' }
-    const bad = await world.watch('wallet-balance', target, { threshold: '1' })
-    const good = await world.watch('wallet-balance', target, { threshold: '1' })
-    await world.see()
-    await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
-    await world.devnet.mine(2, 1)
-    const deps = depsOf(world)
-    const recordAlerts: ObserveDeps['recordAlerts'] = async (tx, candidates) => {
-      if (candidates.some(({ watch }) => watch.id === bad.id))
-        throw new Error('it cannot be rendered')
-      await deps.recordAlerts(tx, candidates)
-    }
-    await observeWatches({ ...deps, recordAlerts }, signal)
-    expect(await world.events(bad.id)).toEqual([])
-    expect(await world.events(good.id)).not.toEqual([])
-    const fired = await world.sql`
-      select watch_id as id from signal_states
-      where last_fired_at is not null and watch_id in ${world.sql([bad.id, good.id])}`
-    expect(fired).toEqual([{ id: good.id }])
-  })
-
   test('does not stop a target whose last observation cannot be read', async () => {
     const world = sharedWorld()
     const { carol, bob } = world.devnet.people

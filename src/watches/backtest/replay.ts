@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { WatchType } from '../define.ts'
-import { type AlertCandidate, foldWatch } from '../evaluate/evaluate.ts'
+import type { AlertCandidate } from '../evaluate/evaluate.ts'
+import { startRepeatedFold } from '../evaluate/repeated-fold.ts'
 import type { EvaluatedWatch } from '../model.ts'
 import type { Observed } from '../signal.ts'
 
@@ -40,16 +40,9 @@ export function startReplay(
   const hasOnlyChanges = type.history.keeps === 'changes'
   const counts = { info: 0, warning: 0, critical: 0, recovery: 0 }
   let kept: AlertCandidate[] = []
-  let states = watch.states
-  let recheckAt: Date | null = null
-  let last: Observed | undefined
-  let position = 0
-
-  const fold = (observations: readonly Observed[]) => {
-    const outcome = foldWatch(type, target, { ...watch, states }, observations)
-    states = outcome.states
-    recheckAt = outcome.recheckAt
-    for (const candidate of outcome.candidates) {
+  const folded = startRepeatedFold(type, target, watch)
+  const take = (candidates: readonly AlertCandidate[]) => {
+    for (const candidate of candidates) {
       if (!candidate.isNotified) continue
       counts[candidate.isRecovery ? 'recovery' : candidate.severity] += 1
       kept.push(candidate)
@@ -57,28 +50,16 @@ export function startReplay(
     }
     if (kept.length > 2 * newestMax) kept = kept.slice(-newestMax)
   }
-  const foldNext = (observation: Observed) => {
-    position += 1
-    last = { ...observation, position }
-    fold([last])
-  }
-  const recheckUntil = (until: Date) => {
-    while (last !== undefined && recheckAt !== null && recheckAt < until) {
-      const before: Date = recheckAt
-      foldNext({ ...last, at: before })
-      if (isDeepStrictEqual(before, recheckAt)) return
-    }
-  }
   return {
     add(observations) {
-      if (!hasOnlyChanges) return fold(observations)
+      if (!hasOnlyChanges) return take(folded.fold(observations))
       for (const observation of observations) {
-        recheckUntil(observation.at)
-        foldNext(observation)
+        take(folded.repeatUntil(observation.at))
+        take(folded.add(observation))
       }
     },
     end(to) {
-      if (hasOnlyChanges) recheckUntil(new Date(to.getTime() + 1))
+      if (hasOnlyChanges) take(folded.repeatUntil(new Date(to.getTime() + 1)))
     },
     counts: () => ({ ...counts }),
     newest: () => kept.slice(-newestMax).toReversed(),

@@ -4,49 +4,37 @@ import {
   listWalletsWithNewEntries,
   readBalance,
 } from '#src/billing/account/service.ts'
-import { FREE_WATCHES_MAX } from '#src/billing/price-list.ts'
 import { findNextRenewal } from '#src/billing/subscriptions/renewal.ts'
 import type { Db } from '#src/db/connection.ts'
-import { isolateEach } from '#src/db/isolate.ts'
-import { FenceError } from '#src/db/leases.ts'
-import type { HeldSlices } from '#src/db/slices.ts'
-import type { Clock } from '#src/kernel/clock.ts'
-import type { Quarantine } from '#src/kernel/quarantine.ts'
-import type { Address } from '#src/kernel/units.ts'
 import { CreditsObservation, type LedgerWatchType } from '../define.ts'
 import { ledgerTargetKey, walletOfTargetKey } from '../manage/rules.ts'
-import type { EvaluatedWatch } from '../model.ts'
 import { readTargetPages, sliceOf } from '../slice-pages.ts'
-import { listEvaluatedWatches, saveStates } from '../state-store.ts'
+import { OUTAGE_STATE_KEY } from '../store.ts'
 import * as store from '../target-store.ts'
 import { LEDGER_WATCH_TYPES } from '../types/index.ts'
-import { cooldownEnd } from './cooldown.ts'
-import { type AlertCandidate, evaluateWatch } from './evaluate.ts'
+import {
+  type DueTarget,
+  groupDueTargets,
+  type JudgeDeps,
+  judgeGroup,
+  type TargetJudgement,
+} from './judge-group.ts'
+import { startRepeatedFold } from './repeated-fold.ts'
 
 /** Number of targets that one query reads. */
 const TARGETS_PER_READ = 500
-/** Number of ledger entries that one query reads. */
-const ENTRIES_PER_READ = 500
+/** Maximum number of ledger entries of a wallet that one transaction judges. */
+const ENTRIES_MAX = 500
+/** Estimated number of new entries of a wallet. */
+const USUAL_ENTRIES = 10
 
-export interface JudgeLedgersDeps {
-  readonly db: Db
-  readonly clock: Clock
-  /** The slices of this process. */
-  readonly slices: HeldSlices
-  /** Quarantine for wallets whose watches cannot be judged. */
-  readonly quarantine: Quarantine
-  /**
-   * Records firings in the given transaction: `alerts.recordAlerts`, which belongs to a room above this
-   * one.
-   */
-  readonly recordAlerts: (tx: Db, candidates: readonly AlertCandidate[]) => Promise<void>
-}
+export type JudgeLedgersDeps = JudgeDeps
 
 /**
  * Judges every ledger entry since the last run, one after another, with the watches of its wallet. Only
  * wallets in the slices of this process are judged.
  *
- * Each wallet's states, alerts and position in its ledger are one transaction, so a stop at any point loses
+ * A wallet's states, alerts and position in its ledger are one transaction, so a stop at any point loses
  * and repeats nothing.
  *
  * @param wallets wallets that may have new entries; undefined for all
@@ -62,14 +50,27 @@ export async function judgeLedgers(
       ? named(deps.db, type, held, wallets)
       : readTargetPages(deps.db, type.name, held, TARGETS_PER_READ)
     for await (const targets of pages) {
-      const { quarantine } = deps
-      const idOf = ({ id }: { readonly id: number }) => id
-      const dueTargets = await selectDueTargets(deps, targets)
-      await isolateEach(dueTargets, { quarantine, kind: 'ledger-target', idOf }, async (target) => {
-        if (!signal.aborted) await judgeInSlice(deps, type, target)
-      })
+      const due = (await selectDueTargets(deps, targets)).map((row) => dueByLedger(deps, type, row))
+      await judgeAll(deps, due, signal)
       if (signal.aborted) return
     }
+  }
+}
+
+/** Judges targets, those with many entries several times. */
+async function judgeAll(
+  deps: JudgeLedgersDeps,
+  all: readonly LedgerTarget[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (let due = all; due.length > 0; ) {
+    const unfinished: LedgerTarget[] = []
+    for (const group of groupDueTargets(due)) {
+      if (signal.aborted) return
+      const judgedIds = await judgeGroup(deps, group)
+      unfinished.push(...group.filter(({ row, hasMore }) => hasMore() && judgedIds.has(row.id)))
+    }
+    due = unfinished
   }
 }
 
@@ -95,151 +96,115 @@ async function* named(
 async function selectDueTargets(
   { db, clock }: Pick<JudgeLedgersDeps, 'db' | 'clock'>,
   targets: readonly store.TargetRow[],
-): Promise<readonly LedgerTarget[]> {
-  const known = targets.map(({ id, slice, key, mustJudge, observation }) => {
+): Promise<readonly store.TargetRow[]> {
+  const now = clock.now()
+  const known = targets.map((row) => {
     // A target whose observation cannot be parsed is selected; judging it fails for its own wallet only.
-    const last = observation === null ? undefined : CreditsObservation.safeParse(observation)
-    const isUnreadable = last?.success === false
-    return {
-      id,
-      slice,
-      wallet: walletOfTargetKey(key),
-      mustJudge: mustJudge || isUnreadable,
-      position: last?.data?.entry ?? 0,
-    }
+    const last = CreditsObservation.nullable().safeParse(row.observation)
+    const mustJudge = row.mustJudge || isCooled(row, now) || !last.success
+    return { row, mustJudge, wallet: walletOfTargetKey(row.key), position: last.data?.entry ?? 0 }
   })
   const moved = new Set(await listWalletsWithNewEntries(db, known))
-  const ids = known.map(({ id }) => id)
-  const cooled = new Set(await store.listTargetsWithEndedCooldown(db, ids, clock.now()))
-  return known.filter(
-    ({ id, mustJudge, wallet }) => mustJudge || moved.has(wallet) || cooled.has(id),
+  return known.flatMap(({ row, mustJudge, wallet }) =>
+    mustJudge || moved.has(wallet) ? [row] : [],
   )
 }
 
-interface LedgerTarget {
-  readonly id: number
-  readonly slice: number
-  readonly wallet: Address
+/** Whether the cooldown of a deferred alert of a target is over. */
+function isCooled({ recheckAt }: store.TargetRow, now: Date): boolean {
+  return recheckAt !== null && recheckAt <= now
 }
 
-/** Judges one wallet, unless another process has taken its slice meanwhile; then that process judges it. */
-async function judgeInSlice(
-  deps: JudgeLedgersDeps,
+/** A wallet whose ledger must be judged. */
+interface LedgerTarget extends DueTarget {
+  /** Whether the ledger may have further entries after those that were judged. */
+  readonly hasMore: () => boolean
+}
+
+function dueByLedger(
+  { clock }: Pick<JudgeLedgersDeps, 'clock'>,
   type: LedgerWatchType,
-  target: LedgerTarget,
-): Promise<void> {
-  if (!deps.slices.isHeld(target.slice)) return
-  try {
-    await judge(deps, type, target)
-  } catch (error) {
-    if (!(error instanceof FenceError)) throw error
+  row: store.TargetRow,
+): LedgerTarget {
+  const wallet = walletOfTargetKey(row.key)
+  let hasMore = false
+  return {
+    row,
+    observationCount: USUAL_ENTRIES,
+    hasMore: () => hasMore,
+    begin: async (tx, current) => {
+      const now = clock.now()
+      const before = CreditsObservation.nullable().parse(current.observation)
+      const nextRenewal = (await findNextRenewal(tx, wallet)) ?? null
+      const rows =
+        before === null ? [] : await listEntriesAfter(tx, wallet, before.entry, ENTRIES_MAX)
+      const entries = rows.map(({ position: entry, balanceAfterCredits, createdAt: at }) => ({
+        ...{ at, entry, nextRenewal, balanceCredits: balanceAfterCredits },
+      }))
+      hasMore = entries.length === ENTRIES_MAX
+      const isAsked = current.mustJudge || before === null || isCooled(current, now)
+      return startJudgement(type, {
+        before,
+        entries,
+        nextRenewal,
+        place: entries.at(-1) ?? before ?? (await readBalance(tx, wallet)),
+        until: hasMore ? undefined : now,
+        isAsked,
+      })
+    },
   }
 }
 
-/** Judges the new entries of one wallet. */
-async function judge(
-  deps: JudgeLedgersDeps,
-  type: LedgerWatchType,
-  { id, slice, wallet }: LedgerTarget,
-): Promise<void> {
-  await deps.slices.fenceOf([slice]).transact(deps.db, async (tx) => {
-    const target = await store.lockTarget(tx, id)
-    if (target === undefined) return
-    const nextRenewal = (await findNextRenewal(tx, wallet)) ?? null
-    const watches = await listEvaluatedWatches(tx, id, 0, FREE_WATCHES_MAX)
-    const before =
-      target.observation === null ? undefined : CreditsObservation.parse(target.observation)
-    const fold = startFold(type, watches, nextRenewal, before)
-    // A watch without states is new or was reset, so earlier entries do not concern it.
-    const isNew = new Set(watches.flatMap(({ id, states }) => (states.length === 0 ? [id] : [])))
-    for (let last = before; last !== undefined; last = fold.last()) {
-      const entries = await listEntriesAfter(tx, wallet, last.entry, ENTRIES_PER_READ)
-      for (const { position: entry, balanceAfterCredits: balanceCredits, createdAt } of entries) {
-        fold.repeatUntil(createdAt)
-        fold.add({ entry, balanceCredits }, createdAt, ({ id }) => !isNew.has(id))
+interface LedgerSpan {
+  readonly before: CreditsObservation | null
+  /** Entries after `before`. */
+  readonly entries: readonly Omit<CreditsObservation, 'position'>[]
+  readonly nextRenewal: CreditsObservation['nextRenewal']
+  /** The balance after the entries. */
+  readonly place: Pick<CreditsObservation, 'entry' | 'balanceCredits'>
+  /** Time up to which the ledger is judged; undefined if it has further entries. */
+  readonly until: Date | undefined
+  /** Whether the balance is judged at that time even without an entry. */
+  readonly isAsked: boolean
+}
+
+/** Judgement of a wallet's watches by its ledger entries. */
+function startJudgement(type: LedgerWatchType, span: LedgerSpan): TargetJudgement {
+  const { before, entries, nextRenewal, until, isAsked } = span
+  const { entry, balanceCredits } = span.place
+  const place = { entry, balanceCredits, nextRenewal }
+  const asked = until !== undefined && isAsked ? { ...place, at: until } : undefined
+  const at = asked?.at ?? entries.at(-1)?.at ?? before?.at
+  if (at === undefined) throw new Error('a ledger was judged without a balance')
+  const count = entries.length + (asked === undefined ? 0 : 1)
+  let last = { ...place, position: (before?.position ?? 0) + count, at }
+  return {
+    observationCount: Math.max(count, 1),
+    fold: (watch) => {
+      const states = watch.states.filter(({ signal }) => signal !== OUTAGE_STATE_KEY)
+      const start = before === null ? undefined : { ...before, nextRenewal }
+      const folded = startRepeatedFold(type, {}, { ...watch, states }, start)
+      // A watch without states is new or was reset, so earlier entries do not concern it.
+      const concerned = states.length === 0 ? [] : entries
+      const candidates = [
+        ...concerned.flatMap((next) => [...folded.repeatUntil(next.at), ...folded.add(next)]),
+        ...(until === undefined ? [] : folded.repeatUntil(new Date(until.getTime() + 1))),
+        ...(asked === undefined ? [] : folded.add(asked)),
+      ]
+      const seen = folded.last() ?? last
+      last = {
+        ...last,
+        position: Math.max(last.position, seen.position),
+        at: seen.at > last.at ? seen.at : last.at,
       }
-      await deps.recordAlerts(tx, fold.takeCandidates())
-      if (entries.length < ENTRIES_PER_READ) break
-    }
-    const now = deps.clock.now()
-    fold.repeatUntil(new Date(now.getTime() + 1))
-    const place = fold.last() ?? (await readBalance(tx, wallet))
-    if (target.mustJudge || before === undefined) fold.add(place, now)
-    await saveStates(tx, fold.states())
-    await deps.recordAlerts(tx, fold.takeCandidates())
-    const last = fold.last()
-    if (last === undefined) return
-    await store.saveObservation(tx, id, {
+      return { ...folded.outcome(), candidates }
+    },
+    seen: () => ({
       observation: z.encode(CreditsObservation, last),
       observedAt: last.at,
-    })
-  })
-}
-
-/**
- * The end of the cooldown that defers an alert of a watch, in milliseconds; undefined if no alert is
- * deferred.
- */
-function repeatMsOf({ states, cooldownSeconds }: EvaluatedWatch): number | undefined {
-  const ends = states.flatMap((state) =>
-    state.phase === 'pending' && state.lastFiredAt !== null
-      ? [cooldownEnd(state, cooldownSeconds)]
-      : [],
-  )
-  return ends.length === 0 ? undefined : Math.min(...ends)
-}
-
-/** Fold of one wallet's watches over several observations, which follow `before`. */
-function startFold(
-  type: LedgerWatchType,
-  watches: readonly EvaluatedWatch[],
-  nextRenewal: CreditsObservation['nextRenewal'],
-  before: CreditsObservation | undefined,
-) {
-  let last = before
-  let folded = watches
-  let candidates: readonly AlertCandidate[] = []
-  const add = (
-    { entry, balanceCredits }: Pick<CreditsObservation, 'entry' | 'balanceCredits'>,
-    at: Date,
-    isMeant: (watch: EvaluatedWatch) => boolean = () => true,
-  ): void => {
-    const position = (last?.position ?? 0) + 1
-    const balance = { position, at, entry, balanceCredits, nextRenewal }
-    last = balance
-    folded = folded.map((watch) => {
-      if (!isMeant(watch)) return watch
-      const outcome = evaluateWatch(type, {}, watch, balance)
-      candidates = [...candidates, ...outcome.candidates]
-      return { ...watch, states: outcome.states }
-    })
-  }
-  return {
-    /** Folds an observation. @param isMeant selects the watches that judge it; all by default */
-    add,
-    /**
-     * Repeats the alerts whose cooldown ends before a time, with the last balance and the time at which the
-     * cooldown ends. An alert therefore has the same time as in a backtest, however late the ledger is
-     * read.
-     */
-    repeatUntil: (until: Date): void => {
-      while (last !== undefined) {
-        const dueMs = Math.min(...folded.flatMap((watch) => repeatMsOf(watch) ?? []))
-        if (dueMs >= until.getTime()) return
-        // A cooldown that was shortened meanwhile may have ended before the last balance.
-        const at = new Date(Math.max(dueMs, last.at.getTime()))
-        add(last, at, (watch) => (repeatMsOf(watch) ?? Number.POSITIVE_INFINITY) <= dueMs)
-      }
-    },
-    /** The last balance; undefined before the first observation. */
-    last: () => last,
-    /** Returns the alerts since the last call, in order. */
-    takeCandidates: () => {
-      const taken = candidates
-      candidates = []
-      return taken
-    },
-    states: () =>
-      folded.flatMap(({ id, states }) => states.map((state) => ({ watchId: id, state }))),
+      summary: null,
+      // Further entries are judged at once, or by the next process if this one dies.
+      recheckAt: until === undefined ? last.at : null,
+    }),
   }
 }

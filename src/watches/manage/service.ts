@@ -19,7 +19,7 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { type NewWatch, SignalChoices, type UnaddressedWatch, type WatchChanges } from '../model.ts'
 import * as store from '../store.ts'
-import { lockTarget } from '../target-store.ts'
+import { lockTargets } from '../target-store.ts'
 import { getWatchType } from '../types/index.ts'
 import { resolveTarget } from './preview.ts'
 import { checkSignals, mergeSignals, targetKey } from './rules.ts'
@@ -262,6 +262,8 @@ async function applyChanges(
       settings === undefined
         ? row.targetId
         : await requestObservation(tx, type, row, { settings, wallet: caller.wallet })
+    // A shorter cooldown may end the wait of a deferred alert.
+    if (changes.cooldownSeconds !== undefined) await store.markTargetToJudge(tx, targetId)
     await resetBaseline(tx, type, { ...row, targetId }, { status: changes.status, before, after })
     await wakeLedgerJudge(tx, type, caller.wallet)
     return true
@@ -305,7 +307,7 @@ export async function deleteWatch(
 async function lockWithTarget(tx: Db, wallet: Address, id: number): Promise<number | undefined> {
   const targetId = await store.findTargetId(tx, wallet, id)
   if (targetId === undefined) return undefined
-  await lockTarget(tx, targetId)
+  await lockTargets(tx, [targetId])
   return (await store.lockWatch(tx, wallet, id)) ? targetId : undefined
 }
 

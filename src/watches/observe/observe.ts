@@ -2,20 +2,14 @@ import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import { FenceError } from '#src/db/leases.ts'
-import type { HeldSlices, Slices } from '#src/db/slices.ts'
+import type { Slices } from '#src/db/slices.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
-import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { BlockSpan, ChainWatchType, ObservationRequest } from '../define.ts'
-import {
-  type JudgeDeps,
-  judgeTarget,
-  lastObservationOf,
-  newObservations,
-} from '../evaluate/judge-target.ts'
-import { type DueTarget, groupDueTargets, judgeQuietTargets } from '../evaluate/judge-together.ts'
+import { dueByChain, lastObservationOf } from '../evaluate/judge-chain.ts'
+import { groupDueTargets, type JudgeDeps, judgeGroup } from '../evaluate/judge-group.ts'
 import type { WatchTypeFacts } from '../facts.ts'
 import { readPagesToJudge, readTargetPages } from '../slice-pages.ts'
 import * as store from '../target-store.ts'
@@ -33,12 +27,10 @@ import type { TypePauses } from './type-pauses.ts'
 const TARGETS_PER_REQUEST = 500
 /** Maximum number of batches of one type in one pass; the rest waits for the next pass. */
 const BATCHES_PER_PASS = 50
-interface ObserveDeps extends Omit<JudgeDeps, 'fence'> {
+interface ObserveDeps extends JudgeDeps {
   readonly chain: FspChain
   readonly facts: WatchTypeFacts
-  readonly clock: Clock
   readonly log: Logger
-  readonly slices: HeldSlices
   readonly progress: PassProgress
   /** Pauses of types that fail; the caller keeps them between passes. */
   readonly typePauses: TypePauses
@@ -258,41 +250,13 @@ async function observeTargets(
       await store.clearNoData(tx, nothingNew)
     })
   }
-  const due = targets.flatMap(({ row, request }, index): DueTarget[] => {
-    const observations = newObservations(type, row, seen[index] ?? [], request.last)
-    return observations.length === 0 ? [] : [{ row, request, observations }]
-  })
-  for (const group of groupDueTargets(due)) await judgeGroup(deps, type, group, signal)
-}
-
-/** Judges the quiet targets of a group together, and the others one after another. */
-async function judgeGroup(
-  { slices, ...deps }: ObserveDeps,
-  type: ChainWatchType,
-  group: readonly DueTarget[],
-  signal: AbortSignal,
-): Promise<void> {
-  signal.throwIfAborted()
-  const held = group.filter(({ row }) => slices.isHeld(row.slice))
-  const fence = slices.fenceOf([...new Set(held.map(({ row }) => row.slice))])
-  const alone = held.length > 1 ? await judgeQuietTargets({ ...deps, fence }, type, held) : held
-  for (const target of alone) {
+  const due = targets.flatMap(
+    ({ row, request }, index) =>
+      dueByChain(deps, type, { row, request, observations: seen[index] ?? [] }) ?? [],
+  )
+  for (const group of groupDueTargets(due)) {
     signal.throwIfAborted()
-    if (slices.isHeld(target.row.slice)) await judgeInSlice({ ...deps, slices }, type, target)
-  }
-}
-
-/** Judges a target, unless another process has taken its slice meanwhile; then that process judges it. */
-async function judgeInSlice(
-  { slices, ...deps }: ObserveDeps,
-  type: ChainWatchType,
-  { row, request, observations }: DueTarget,
-): Promise<void> {
-  const fence = slices.fenceOf([row.slice])
-  try {
-    await judgeTarget({ ...deps, fence }, type, row.id, request, observations)
-  } catch (error) {
-    if (!(error instanceof FenceError)) throw error
+    await judgeGroup(deps, group)
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
-import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
+import { isolateEach, isolateHalves } from '#src/db/isolate.ts'
 import { type Fence, transactUnder } from '#src/db/leases.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
@@ -8,8 +8,8 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { ChainWatchType } from '../define.ts'
 import type { AlertCandidate } from '../evaluate/evaluate.ts'
+import { saveOutcomes } from '../evaluate/judge-group.ts'
 import type { StoredState } from '../model.ts'
-import { saveStates } from '../state-store.ts'
 import { OUTAGE_STATE_KEY } from '../store.ts'
 import { TIP_CURSOR } from '../tables.ts'
 import * as store from '../target-store.ts'
@@ -166,22 +166,17 @@ function raise(
   now: Date,
 ): Promise<number> {
   return inBatches(deps, list, async (tx, watches) => {
-    const raised = watches.map((watch) => ({ watch, ...outageOf(watch) }))
-    const states = raised.map(({ watch: { id, state }, severity, outage }) => ({
-      watchId: id,
-      state: openState(state, severity, outage, now),
-    }))
-    await saveStates(tx, states)
-    await deps.recordAlerts(
-      tx,
-      raised.map(({ watch, severity, outage }) => ({
-        ...common(watch, type, now),
-        event: 'fsp.monitoring',
-        severity,
-        data: z.encode(OutageData, outage),
-        isRecovery: false,
-      })),
-    )
+    const raised = watches.map((watch) => {
+      const { severity, outage } = outageOf(watch)
+      const data = z.encode(OutageData, outage)
+      const firing = { event: 'fsp.monitoring', severity, data, isRecovery: false } as const
+      return {
+        id: watch.id,
+        states: [openState(watch.state, severity, outage, now)],
+        candidates: [{ ...common(watch, type, now), ...firing }],
+      }
+    })
+    await saveOutcomes(deps, tx, raised)
   })
 }
 
@@ -255,7 +250,9 @@ type ListBatch = (page: BatchPage) => Promise<outages.OutageWatchPage>
 type WriteWatches = (tx: Db, watches: readonly outages.OutageWatch[]) => Promise<void>
 
 /**
- * Lists batches and writes each, until one is empty.
+ * Lists batches and writes each in a transaction, until one is empty. A watch that cannot be written is put into
+ * quarantine.
+ *
  * @returns the number of watches that were written
  */
 async function inBatches(deps: OutageDeps, list: ListBatch, write: WriteWatches): Promise<number> {
@@ -264,35 +261,14 @@ async function inBatches(deps: OutageDeps, list: ListBatch, write: WriteWatches)
   for (let after = 0; ; ) {
     const { watches, lastId } = await list({ after, limit: WATCHES_PER_WRITE, onUnreadable })
     if (lastId === undefined) return count
-    count += await writeBatch(deps, watches, write)
+    await isolateHalves(
+      watches,
+      async (half) => {
+        await transactUnder(deps.fence, deps.db, (tx) => write(tx, half))
+        count += half.length
+      },
+      ({ id }, error) => onUnreadable(id, error),
+    )
     after = lastId
-  }
-}
-
-/**
- * Writes watches in one transaction. If the transaction fails, each half is written in a separate
- * transaction, down to a single watch, which is put into quarantine.
- *
- * @returns the number of watches that were written
- */
-async function writeBatch(
-  deps: OutageDeps,
-  watches: readonly outages.OutageWatch[],
-  write: WriteWatches,
-): Promise<number> {
-  const [first, ...others] = watches
-  if (first === undefined) return 0
-  try {
-    await transactUnder(deps.fence, deps.db, (tx) => write(tx, watches))
-    return watches.length
-  } catch (error) {
-    if (isSharedFailure(error)) throw error
-    if (others.length === 0) {
-      deps.quarantine.add('watch', first.id, error)
-      return 0
-    }
-    const middle = Math.ceil(watches.length / 2)
-    const done = await writeBatch(deps, watches.slice(0, middle), write)
-    return done + (await writeBatch(deps, watches.slice(middle), write))
   }
 }

@@ -1,17 +1,20 @@
 import { expect, test } from 'vitest'
 import type { Db } from '#src/db/connection.ts'
+import { everySlice } from '#src/db/slices.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import type { ChainWatchType } from '../define.ts'
 import type { TargetRow } from '../target-store.ts'
 import { providerFsp } from '../types/provider-fsp/index.ts'
-import { type DueTarget, judgeQuietTargets } from './judge-together.ts'
+import { dueByChain } from './judge-chain.ts'
+import { type DueTarget, judgeGroup } from './judge-group.ts'
 
 const PROVIDER = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
 /** Watches of the first target, no two of which start from the same. */
 const WATCHES = 400
 const ROUNDS = 20
+const quarantine = createQuarantine({ log: silentLogger })
 
 /** The observation of a round of which nothing is known. */
 function observation(index: number) {
@@ -39,11 +42,13 @@ function dueTarget(id: number, watchCount: number): DueTarget {
     ...{ id, slice: 0, key: `${id}`, mustJudge: false, noDataSince: null, watchCount, ...stored },
   }
   const target = { provider: PROVIDER }
-  return {
+  const due = dueByChain({ quarantine }, providerFsp as unknown as ChainWatchType, {
     row,
     request: { target, keySettings: undefined, isNew: true, last: null },
     observations: Array.from({ length: ROUNDS }, (_, index) => observation(index)),
-  }
+  })
+  if (due === undefined) throw new Error('nothing was observed')
+  return due
 }
 
 /** A transaction that has these targets and watches, and answers within a turn. */
@@ -69,13 +74,13 @@ test('many watches of one target let others work', async () => {
     if (!isOver) setImmediate(count)
   }
   setImmediate(count)
-  const quarantine = createQuarantine({ log: silentLogger })
   const deps = {
-    ...{ db: transactionOf(due, watches), clock: systemClock, quarantine },
+    ...{ db: transactionOf(due, watches), clock: systemClock, quarantine, slices: everySlice() },
     recordAlerts: async () => undefined,
   }
-  const alone = await judgeQuietTargets(deps, providerFsp as unknown as ChainWatchType, due)
+  const judgedIds = await judgeGroup(deps, due)
   isOver = true
-  expect(alone).toEqual([])
+  expect(judgedIds).toEqual(new Set([1, 2]))
+  expect(quarantine.read()).toEqual([])
   expect(turns).toBeGreaterThan(10)
 })
