@@ -11,6 +11,7 @@ import { z } from 'zod'
 import type { Sql } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
 import { claimDueRows } from '#src/db/queue.ts'
+import { backoffMs } from '#src/kernel/backoff.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
 import { storableJson } from '#src/kernel/outside-text.ts'
@@ -26,6 +27,8 @@ import { isTransientFailure } from './telegram-contact.ts'
 const AT_ONCE_MAX = 32
 /** Interval of claims while no notification about new updates arrives. */
 const POLL_MS = 1000
+/** Pause before an update, or the inbox, is tried again. */
+const INBOX_PAUSE_MS = { min: POLL_MS, max: PAUSE_MS_MAX }
 /** Time for which handled updates are stored; Telegram repeats updates for a day. */
 const KEPT_MS = 72 * HOUR_MS
 const PRUNE_MS = HOUR_MS
@@ -185,7 +188,7 @@ export async function startInbox(
         failures += 1
         if (failures === 1) deps.log.warn({ error: describe(error) }, 'inbox cannot be read')
       }
-      await waker.sleep(Math.min(POLL_MS * 2 ** failures, PAUSE_MS_MAX), stop.signal)
+      await waker.sleep(backoffMs(failures + 1, INBOX_PAUSE_MS), stop.signal)
       waker.reset()
     }
   }
@@ -254,7 +257,7 @@ async function tryUpdate(
     }
     deps.log.warn(fields, 'update will be tried again later')
     // If the wait is longer, the next attempt asks for it again; the pace of the bot remembers it.
-    const pauseMs = Math.min(waitMs ?? 1000 * 2 ** (attempts - 1), PAUSE_MS_MAX)
+    const pauseMs = Math.min(waitMs ?? backoffMs(attempts, INBOX_PAUSE_MS), PAUSE_MS_MAX)
     const dueAt = new Date(deps.clock.now().getTime() + pauseMs)
     // A wait that Telegram requested does not count as a failed attempt.
     const counted = waitMs === undefined ? attempts : attempts - 1

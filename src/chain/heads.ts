@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
+import { backoffMs } from '#src/kernel/backoff.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Meters } from '#src/kernel/meters.ts'
 import {
@@ -202,8 +203,8 @@ export function createHeads({
       ? 'new heads of an endpoint ended'
       : 'endpoint cannot be connected for new heads'
     if (socket.failures === 0) log.warn({ ...socket.name, reason }, what)
-    const pauseMs = Math.min(pausesMs.min * 2 ** Math.min(socket.failures, 16), pausesMs.max)
     socket.failures += 1
+    const pauseMs = backoffMs(socket.failures, pausesMs)
     // The pause is random, so that many processes do not reconnect at the same time.
     const waitMs = randomInt(Math.ceil(pauseMs / 2), pauseMs + 1)
     socket.timer = setTimeout(() => open(socket), waitMs).unref()

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type PgDatabase, PgTransaction, type PgTransactionConfig } from 'drizzle-orm/pg-core'
 import { drizzle, type PostgresJsQueryResultHKT } from 'drizzle-orm/postgres-js'
 import postgres, { type Sql } from 'postgres'
+import { backoffMs } from '#src/kernel/backoff.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { arrayParsers } from './arrays.ts'
@@ -225,8 +226,7 @@ export async function waitForDatabase(
   options: { readonly deadlineMs: number; readonly logger: Logger; readonly signal?: AbortSignal },
 ): Promise<void> {
   const deadline = AbortSignal.timeout(options.deadlineMs)
-  let waitMs = 50
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     const problem = await tryOnce(sql)
     if (problem === undefined) return
     options.signal?.throwIfAborted()
@@ -234,9 +234,9 @@ export async function waitForDatabase(
       const message = `the database did not answer within ${options.deadlineMs} ms`
       throw new Error(message, { cause: problem })
     }
-    if (waitMs === 50) options.logger.warn({ problem: problem.message }, 'waiting for the database')
+    if (tries === 1) options.logger.warn({ problem: problem.message }, 'waiting for the database')
+    const waitMs = backoffMs(tries, { min: 50, max: 2000 })
     await wait(waitMs, undefined, options.signal === undefined ? {} : { signal: options.signal })
-    waitMs = Math.min(waitMs * 2, 2000)
   }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Sql } from 'postgres'
+import { backoffMs } from '#src/kernel/backoff.ts'
 import { pause } from '#src/kernel/pause.ts'
 import { connectionLostError, isConnectionEnd, openSession, runAtClose } from './session.ts'
 
@@ -14,8 +15,7 @@ interface Listener {
 }
 
 const listeners = new WeakMap<Sql, Listener>()
-const RETRY_MS_MIN = 50
-const RETRY_MS_MAX = 5000
+const RETRY_MS = { min: 50, max: 5000 }
 
 /**
  * Calls `onNotify` with the payload of every NOTIFY on the channel, from the time at which the promise
@@ -50,7 +50,7 @@ async function subscribe(listener: Listener, channel: string): Promise<void> {
       return
     } catch (error) {
       if (!isConnectionEnd(error)) throw error
-      await wait(RETRY_MS_MIN)
+      await wait(RETRY_MS.min)
     }
   }
 }
@@ -74,7 +74,7 @@ function startListener(sql: Sql): Listener {
 }
 
 async function keepListening(sql: Sql, listener: Listener, signal: AbortSignal): Promise<void> {
-  let retryMs = RETRY_MS_MIN
+  let failures = 0
   let wasReady = false
   const stopped = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve())
@@ -90,16 +90,16 @@ async function keepListening(sql: Sql, listener: Listener, signal: AbortSignal):
       listener.session.resolve(session)
       if (wasReady) for (const handlers of listener.channels.values()) callHandlers(handlers, '')
       wasReady = true
-      retryMs = RETRY_MS_MIN
+      failures = 0
       await Promise.race([closed.promise, stopped])
       listener.session = Promise.withResolvers()
     } catch {
       // Retried whatever the reason: notifications only shorten the intervals of pollers.
-      retryMs = Math.min(retryMs * 2, RETRY_MS_MAX)
+      failures += 1
     } finally {
       await session.end({ timeout: 1 })
     }
-    await pause(retryMs, signal)
+    await pause(backoffMs(failures + 1, RETRY_MS), signal)
   }
   listener.session.promise.catch(() => undefined)
   listener.session.reject(connectionLostError())

@@ -120,7 +120,7 @@ async function loop(
       reported = report(app, job, error, { failures, reported })
     }
     const everyMs = job.everyMs(app)
-    const restMs = failures === 0 ? everyMs : backoffMs(failures, job.pauseMsMax)
+    const restMs = failures === 0 ? everyMs : backoffMs(failures, { max: job.pauseMsMax })
     await waker.sleep(restMs, signal)
     const earlyMs = startedAt + (job.gapMs ?? 0) - performance.now()
     if (earlyMs > 0) await pause(earlyMs, signal)

@@ -1,13 +1,19 @@
-/** Shortest pause after a failure, in milliseconds. */
-const FIRST_MS = 500
-/** Longest pause after failures in a row. */
-const BACKOFF_MS_MAX = 30_000
+/** Limits of a pause after failures, in milliseconds. */
+export interface BackoffLimits {
+  /** Pause after the first failure; 500 by default. */
+  readonly min?: number | undefined
+  /** Longest pause; 30,000 by default. */
+  readonly max?: number | undefined
+}
 
 /**
  * Pause after failures in a row, in milliseconds: it doubles with each, up to a maximum.
  *
  * @param failures at least 1
  */
-export function backoffMs(failures: number, maxMs = BACKOFF_MS_MAX): number {
-  return Math.min(FIRST_MS * 2 ** (failures - 1), maxMs)
+export function backoffMs(
+  failures: number,
+  { min = 500, max = 30_000 }: BackoffLimits = {},
+): number {
+  return Math.min(min * 2 ** (failures - 1), max)
 }

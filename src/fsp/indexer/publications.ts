@@ -6,6 +6,7 @@ import type { PChain } from '#src/chain/pchain.ts'
 import type { PublicationReader } from '#src/chain/publication-reader.ts'
 import type { Db } from '#src/db/connection.ts'
 import { type Fence, transactUnder } from '#src/db/leases.ts'
+import { backoffMs } from '#src/kernel/backoff.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -87,8 +88,7 @@ const POLL_EVERY_MS = 60_000
 const PROBE_EVERY_MS = 10 * MINUTE_MS
 /** The node whose id is zero, which is no validator. */
 const NO_NODE = 'NodeID-111111111111111111116DBWJs'
-const RETRY_MS = 60_000
-const RETRY_MS_MAX = HOUR_MS
+const RETRY_MS = { min: 60_000, max: HOUR_MS }
 const POLLS_KEPT_MS = DAY_MS
 /** Number of claims that are read before control returns to the event loop. */
 const CLAIMS_PER_TURN = 1000
@@ -338,8 +338,7 @@ function createSchedule(clock: Clock, everyMs: number) {
   let failures = 0
   return {
     isDue(): boolean {
-      const waitMs =
-        failures === 0 ? everyMs : Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MS_MAX)
+      const waitMs = failures === 0 ? everyMs : backoffMs(failures, RETRY_MS)
       return askedAtMs === undefined || clock.now().getTime() - askedAtMs >= waitMs
     },
     record(isWorking: boolean): void {
