@@ -1,12 +1,12 @@
 import { encodeEventTopics, erc20Abi, type Hex, isAddressEqual, numberToHex, pad } from 'viem'
 import { z } from 'zod'
-import { Address, Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
+import { Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { requireBlock } from './blocks.ts'
 import type { BalanceMovement, ChangedBalance } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
 import type { LogReader } from './logs.ts'
-import { Quantity } from './quantity.ts'
+import { Quantity, Transaction } from './schemas.ts'
 
 /** Longest span of blocks that is searched for the transfers behind a change. */
 const MOVEMENT_BLOCKS_MAX = 200
@@ -27,15 +27,7 @@ interface Transfer {
 
 const Block = z.object({
   transactions: z.array(
-    z.object({
-      hash: Hash,
-      from: Address,
-      to: Address.nullish().transform((to) => to ?? undefined),
-      value: Quantity,
-      gas: Quantity,
-      gasPrice: Quantity.optional(),
-      maxFeePerGas: Quantity.optional(),
-    }),
+    Transaction.omit({ input: true, blockHash: true, blockNumber: true, transactionIndex: true }),
   ),
 })
 

@@ -1,17 +1,13 @@
 import { numberToHex } from 'viem'
 import { z } from 'zod'
-import { Hash } from '#src/kernel/units.ts'
+import type { Hash } from '#src/kernel/units.ts'
 import type { BlockRef } from './block-ref.ts'
 import type { RpcClient } from './endpoints.ts'
 import { EndpointError, NotYetError } from './failures.ts'
-import { Quantity, SECONDS_MAX } from './quantity.ts'
+import * as schemas from './schemas.ts'
 
-const Block = z.object({
-  number: Quantity.refine((number) => number <= BigInt(Number.MAX_SAFE_INTEGER)),
-  hash: Hash,
-  timestamp: Quantity.refine((seconds) => seconds <= SECONDS_MAX),
-})
-const Parent = z.object({ parentHash: Hash })
+const Ref = schemas.Header.pick({ number: true, hash: true, timestamp: true })
+const Parent = schemas.Header.pick({ parentHash: true })
 
 /** A block with the hash of its parent. */
 export interface Header extends BlockRef {
@@ -78,7 +74,7 @@ function requestBlock(client: RpcClient, number: number) {
  * @throws EndpointError when the endpoint is behind
  */
 export async function requireBlock(client: RpcClient, number: number): Promise<void> {
-  const tip = z.decode(Quantity, await client.request({ method: 'eth_blockNumber' }))
+  const tip = z.decode(schemas.Quantity, await client.request({ method: 'eth_blockNumber' }))
   if (tip < BigInt(number))
     throw new NotYetError(`endpoint is behind: it has no block ${number} yet`)
 }
@@ -96,6 +92,6 @@ export function confirmedBlockNumber(tip: number, confirmations: number): number
  * @throws ZodError when the result is not a valid block
  */
 export function toBlockRef(answer: unknown): BlockRef {
-  const { number, hash, timestamp } = Block.parse(answer)
+  const { number, hash, timestamp } = Ref.parse(answer)
   return { number: Number(number), hash, at: new Date(Number(timestamp) * 1000) }
 }

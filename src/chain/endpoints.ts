@@ -16,10 +16,10 @@ import {
   isNotYet,
   isPruned,
 } from './failures.ts'
-import { Quantity } from './quantity.ts'
 import { createRequestBudget, type RequestBudget } from './request-budget.ts'
 import { createResultCheck } from './result-shapes.ts'
 import { connect, hostOf, type RpcClient } from './rpc-request.ts'
+import { Quantity } from './schemas.ts'
 
 export type { RpcClient } from './rpc-request.ts'
 

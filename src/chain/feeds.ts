@@ -10,8 +10,8 @@ import type { Endpoints, RpcClient } from './endpoints.ts'
 import { isEndpointFailure } from './failures.ts'
 import { cryptoFeedId, type FeedEntry, type FeedList, feedName, findFeed } from './feed-names.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
-import { SECONDS_MAX } from './quantity.ts'
 import type { ContractAddresses } from './registry.ts'
+import { SECONDS_MAX } from './schemas.ts'
 import type { SharedCalls } from './shared-calls.ts'
 
 /** Dependencies of reading prices. */

@@ -13,7 +13,7 @@ import {
 } from './block-rate.ts'
 import { confirmedBlockNumber } from './blocks.ts'
 import { connectionCause } from './connection-cause.ts'
-import { Quantity } from './quantity.ts'
+import { Quantity } from './schemas.ts'
 
 /**
  * Decides when to read the newest block. Endpoints with a WebSocket report new heads (`eth_subscribe`). A

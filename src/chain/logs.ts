@@ -1,26 +1,9 @@
 import { type Hex, numberToHex } from 'viem'
 import { z } from 'zod'
-import { Address, Hash } from '#src/kernel/units.ts'
+import type { Address } from '#src/kernel/units.ts'
 import type { RpcClient } from './endpoints.ts'
 import { EndpointTimeout, isTooLarge, statedMaximum } from './failures.ts'
-import { Quantity } from './quantity.ts'
-
-/** Bytes in the notation of JSON-RPC. */
-export const HexData = z.templateLiteral(['0x', z.string().regex(/^([0-9a-fA-F]{2})*$/)])
-
-/** An event in its block, in a JSON-RPC result. */
-export const Log = z.object({
-  address: Address,
-  topics: z.array(Hash),
-  data: HexData,
-  logIndex: Quantity,
-  transactionIndex: Quantity,
-  transactionHash: Hash,
-  blockNumber: Quantity,
-  blockHash: Hash,
-  removed: z.boolean().optional(),
-})
-export type Log = z.output<typeof Log>
+import { Log } from './schemas.ts'
 
 /** Filter of events: contracts, and topics in the notation of `eth_getLogs`. */
 export interface LogFilter {

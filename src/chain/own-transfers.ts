@@ -1,13 +1,11 @@
 import { isAddressEqual } from 'viem'
-import { z } from 'zod'
 import type { Address } from '#src/kernel/units.ts'
 import type { RpcClient } from './endpoints.ts'
-import { RpcTransaction } from './payments.ts'
-import { Quantity } from './quantity.ts'
+import { Receipt, Transaction } from './schemas.ts'
 import type { SpanBlock } from './span-block.ts'
 import { BLOCKS_PER_STEP, readBlocks, type SpanSource } from './spans.ts'
 
-const Receipt = z.object({ status: Quantity, gasUsed: Quantity, effectiveGasPrice: Quantity })
+const Cost = Receipt.pick({ status: true, gasUsed: true, effectiveGasPrice: true })
 
 /**
  * Change of an address's balance by the transactions to and from it in these blocks, fees included, in the smallest
@@ -37,12 +35,12 @@ export async function readOwnTransfers(
 async function changeBy(client: RpcClient, holder: Address, block: SpanBlock): Promise<bigint> {
   let units = 0n
   for (const transaction of block.transactions) {
-    const { hash, from, to, value } = RpcTransaction.parse(transaction)
+    const { hash, from, to, value } = Transaction.parse(transaction)
     const isFrom = isAddressEqual(from, holder)
     const isTo = to !== undefined && isAddressEqual(to, holder)
     if (!isFrom && !(isTo && value > 0n)) continue
     const answer = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
-    const { status, gasUsed, effectiveGasPrice } = Receipt.parse(answer)
+    const { status, gasUsed, effectiveGasPrice } = Cost.parse(answer)
     if (isTo && status !== 0n) units += value
     if (isFrom && status !== 0n) units -= value
     if (isFrom) units -= gasUsed * effectiveGasPrice

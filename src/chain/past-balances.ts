@@ -7,7 +7,7 @@ import type { Endpoints, RpcClient } from './endpoints.ts'
 import { isExecutionFailure } from './failures.ts'
 import { readBatch, readWord } from './multicall.ts'
 import { readPastState } from './past-state.ts'
-import { Quantity } from './quantity.ts'
+import { Quantity } from './schemas.ts'
 
 /**
  * An address's balance in the smallest unit at the end of a block; undefined if every endpoint reports

@@ -2,15 +2,10 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import type { BlockRef, Payment, PaymentDestinations, PaymentTransactionStatus } from './chain.ts'
 import { EndpointError } from './failures.ts'
-import type { Log, LogFilter } from './logs.ts'
-import {
-  nativePayment,
-  PAID_TOPIC,
-  RpcTransaction,
-  readTransactionFacts,
-  routerPayment,
-} from './payments.ts'
+import type { LogFilter } from './logs.ts'
+import { nativePayment, PAID_TOPIC, readTransactionFacts, routerPayment } from './payments.ts'
 import type { ReceiptReader } from './receipts.ts'
+import { type Log, Transaction } from './schemas.ts'
 import type { SpanBlock } from './span-block.ts'
 import { isBlockUnreadable, readSpan, type SpanSource } from './spans.ts'
 
@@ -160,7 +155,7 @@ async function provenTransfers(
   const transfers: Found[] = []
   for (const [transactionIndex, raw] of block.transactions.entries()) {
     if (!isSentTo(raw, payTo)) continue
-    const transaction = RpcTransaction.safeParse(raw)
+    const transaction = Transaction.safeParse(raw)
     if (!transaction.success) return undefined
     const payment = nativePayment(transaction.data, block.ref, destinations)
     if (payment !== undefined) transfers.push({ payment, transactionIndex })

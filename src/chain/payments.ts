@@ -8,37 +8,20 @@ import {
   zeroAddress,
 } from 'viem'
 import { z } from 'zod'
-import { Address, Hash } from '#src/kernel/units.ts'
+import { Hash } from '#src/kernel/units.ts'
 import { readBlock } from './blocks.ts'
 import type { BlockRef, Payment, PaymentDestinations, PaymentTransactionStatus } from './chain.ts'
 import { ROUTER_ABI } from './contracts.ts'
 import type { RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
-import { HexData, Log } from './logs.ts'
-import { Quantity } from './quantity.ts'
 import { readRevertReason } from './revert-reason.ts'
+import { type Log, Receipt, Transaction } from './schemas.ts'
 
 /** The first topic of a payment through the router, in a token or, with the zero address, in coins. */
 export const PAID_TOPIC = toEventSelector('Paid(bytes32,address,address,uint256)')
 
-/** A transaction in a JSON-RPC result; pending while its block hash is null. */
-export const RpcTransaction = z.object({
-  hash: Hash,
-  from: Address,
-  to: Address.nullish().transform((to) => to ?? undefined),
-  value: Quantity,
-  input: HexData,
-  gas: Quantity,
-  blockHash: Hash.nullish(),
-  blockNumber: Quantity.nullish(),
-})
-export type RpcTransaction = z.output<typeof RpcTransaction>
-
-const Receipt = z.object({
-  status: Quantity,
-  blockHash: Hash,
-  blockNumber: Quantity,
-  logs: z.array(Log),
+const MinedReceipt = Receipt.pick({
+  ...{ status: true, blockHash: true, blockNumber: true, logs: true },
 })
 
 const HANDLE_BYTES = 32
@@ -55,7 +38,7 @@ export async function readTransactionFacts(
 ): Promise<PaymentTransactionStatus> {
   const answer = await client.request({ method: 'eth_getTransactionByHash', params: [txHash] })
   if (answer === null) return { status: 'unknown' }
-  const transaction = RpcTransaction.parse(answer)
+  const transaction = Transaction.parse(answer)
   if (transaction.blockHash == null) return { status: 'pending' }
 
   const receipt = await readReceipt(client, txHash)
@@ -107,7 +90,7 @@ export function routerPayment(
  * transfer failed.
  */
 export function nativePayment(
-  { hash, from, to, value, input }: RpcTransaction,
+  { hash, from, to, value, input }: Transaction,
   block: BlockRef,
   { payTo }: PaymentDestinations,
 ): Payment | undefined {
@@ -131,15 +114,18 @@ function blockReplacedError(blockNumber: bigint | number): EndpointError {
   return new EndpointError(`block ${blockNumber} was replaced meanwhile`)
 }
 
-async function readReceipt(client: RpcClient, txHash: Hash): Promise<z.output<typeof Receipt>> {
+async function readReceipt(
+  client: RpcClient,
+  txHash: Hash,
+): Promise<z.output<typeof MinedReceipt>> {
   const answer = await client.request({ method: 'eth_getTransactionReceipt', params: [txHash] })
   if (answer === null) throw new EndpointError('receipt is missing')
-  return Receipt.parse(answer)
+  return MinedReceipt.parse(answer)
 }
 
 /** The handle that a failed transaction was to pay. */
 function intendedHandle(
-  { to, input }: RpcTransaction,
+  { to, input }: Transaction,
   { router, payTo }: PaymentDestinations,
 ): Hash | null {
   if (to === undefined) return null

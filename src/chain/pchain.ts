@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { connectionCause } from './connection-cause.ts'
 import { EndpointError } from './failures.ts'
-import { SECONDS_MAX } from './quantity.ts'
+import { SECONDS_MAX } from './schemas.ts'
 
 /** A current validator, as the queried node sees it. */
 export interface Validator {

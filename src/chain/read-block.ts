@@ -1,22 +1,18 @@
 import { numberToHex } from 'viem'
-import { z } from 'zod'
-import { Hash } from '#src/kernel/units.ts'
+import type { Hash } from '#src/kernel/units.ts'
 import { toBlockRef } from './blocks.ts'
 import type { RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
-import { HexData } from './logs.ts'
+import { Block } from './schemas.ts'
 import type { SpanBlock } from './span-block.ts'
 import { transactionsRootOf } from './transactions-root.ts'
 
 /** An endpoint's block is not the chain's block at that height; the connection to the endpoint is fine. */
 export class BlockError extends EndpointError {}
 
-const Contents = z.object({
-  logsBloom: HexData,
-  parentHash: Hash,
-  transactions: z.array(z.unknown()),
-  transactionsRoot: Hash,
-  receiptsRoot: Hash,
+const Contents = Block.pick({
+  ...{ logsBloom: true, parentHash: true, transactions: true, transactionsRoot: true },
+  receiptsRoot: true,
 })
 
 /** Transactions root of a block without transactions. */

@@ -6,24 +6,22 @@ import type { BlockRef } from './block-ref.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { EndpointError, rpcErrorOf } from './failures.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
-import { HexData, Log } from './logs.ts'
-import { Quantity } from './quantity.ts'
+import { type Log, Receipt } from './schemas.ts'
 import type { SpanBlock } from './span-block.ts'
 import { rlpNumber, trieRootOf } from './trie.ts'
 
-const Receipt = z.object({
-  blockHash: Hash,
-  type: Quantity.default(0n),
-  status: Quantity,
-  cumulativeGasUsed: Quantity,
-  logsBloom: HexData,
-  logs: z.array(Log),
+const ReceiptOfBlock = Receipt.pick({
+  ...{
+    blockHash: true,
+    type: true,
+    status: true,
+    cumulativeGasUsed: true,
+    logsBloom: true,
+    logs: true,
+  },
 })
-const SingleReceipt = z.object({
-  transactionHash: Hash,
-  blockHash: Hash,
-  status: Quantity,
-  gasUsed: Quantity,
+const ReceiptAlone = Receipt.pick({
+  ...{ transactionHash: true, blockHash: true, status: true, gasUsed: true },
 })
 
 /** What a transaction did, according to its receipt. */
@@ -186,7 +184,7 @@ async function readOutcome(
 ): Promise<TransactionOutcome> {
   const answer = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
   if (answer === null) throw new EndpointError(`the receipt of ${hash} is missing`)
-  const { blockHash, transactionHash, status, gasUsed } = SingleReceipt.parse(answer)
+  const { blockHash, transactionHash, status, gasUsed } = ReceiptAlone.parse(answer)
   if (transactionHash !== hash) throw new EndpointError(`the receipt of ${hash} is of another`)
   if (blockHash !== ref.hash) throw new EndpointError(`block ${ref.number} was replaced`)
   return { hasSucceeded: status !== 0n, gasUsed }
@@ -198,7 +196,7 @@ function provenBy(
   { ref, receiptsRoot, transactions }: SpanBlock,
 ): readonly ReceiptContent[] | 'refuted' | undefined {
   if (answer === undefined) return undefined
-  const receipts = z.array(Receipt).parse(answer)
+  const receipts = z.array(ReceiptOfBlock).parse(answer)
   if (receipts.some(({ blockHash }) => blockHash !== ref.hash)) {
     throw new EndpointError(`block ${ref.number} was replaced`)
   }
@@ -262,7 +260,13 @@ async function askForEach(
  * Serialized form of a receipt in its block's trie.
  * @see EIP-2718, EIP-658
  */
-function serialize({ type, status, cumulativeGasUsed, logsBloom, logs }: z.output<typeof Receipt>) {
+function serialize({
+  type,
+  status,
+  cumulativeGasUsed,
+  logsBloom,
+  logs,
+}: z.output<typeof ReceiptOfBlock>) {
   const entries = logs.map(({ address, topics, data }): [Hex, Hex[], Hex] => [
     address,
     topics,

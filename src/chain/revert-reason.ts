@@ -3,7 +3,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { ROUTER_ABI, TOKEN_ERRORS_ABI } from './contracts.ts'
 import type { RpcClient } from './endpoints.ts'
 import { isEndpointFailure, isExecutionFailure, rpcErrorOf } from './failures.ts'
-import { HexData } from './logs.ts'
+import { HexData } from './schemas.ts'
 
 /** The fields of a transaction that a replay needs. */
 export interface ReplayInput {

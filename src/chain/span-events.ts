@@ -1,7 +1,8 @@
 import type { Hex } from 'viem'
 import { mayContainEvent } from './bloom.ts'
-import type { Log, LogFilter } from './logs.ts'
+import type { LogFilter } from './logs.ts'
 import type { ReceiptReader } from './receipts.ts'
+import type { Log } from './schemas.ts'
 import type { SpanBlock } from './span-block.ts'
 
 /** Results of endpoints about the events of some blocks. */

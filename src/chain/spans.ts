@@ -4,10 +4,11 @@ import { readHeader, requireBlock } from './blocks.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { EndpointError, isEndpointFailure, isRefusal } from './failures.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
-import type { Log, LogFilter, LogReader } from './logs.ts'
+import type { LogFilter, LogReader } from './logs.ts'
 import { BlockError, type ReadBlock, readOne } from './read-block.ts'
 import type { ReceiptReader } from './receipts.ts'
 import type { RecentBlocks } from './recent-blocks.ts'
+import type { Log } from './schemas.ts'
 import type { SpanBlock } from './span-block.ts'
 import {
   blocksLackingEvents,

@@ -1,16 +1,15 @@
 import { concat, type Hex, toRlp } from 'viem'
 import { z } from 'zod'
-import { Quantity } from './quantity.ts'
+import { HexData, Quantity } from './schemas.ts'
 import { rlpNumber, trieRootOf } from './trie.ts'
 
-const Data = z.templateLiteral(['0x', z.string().regex(/^([0-9a-fA-F]{2})*$/)])
-const List = z.array(z.object({ address: Data, storageKeys: z.array(Data) })).default([])
+const List = z.array(z.object({ address: HexData, storageKeys: z.array(HexData) })).default([])
 const Common = z.object({
   nonce: Quantity,
   gas: Quantity,
-  to: Data.nullish(),
+  to: HexData.nullish(),
   value: Quantity,
-  input: Data,
+  input: HexData,
   v: Quantity.optional(),
   yParity: Quantity.optional(),
   r: Quantity,

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import { isEndpointFailure } from '#src/chain/failures.ts'
-import type { Log, LogFilter } from '#src/chain/logs.ts'
+import type { LogFilter } from '#src/chain/logs.ts'
+import { type Log, Transaction } from '#src/chain/schemas.ts'
 import { readSpan, type Span } from '#src/chain/spans.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
@@ -9,7 +10,7 @@ import { SUBMIT_UPDATES_SELECTOR } from '../protocol/fast-update.ts'
 import { SUBMIT_AND_PASS_SELECTOR, submitFunctionOf } from '../protocol/framing.ts'
 import type { RoundBlock } from '../protocol/round-collector.ts'
 import type { SubmissionTransaction } from '../protocol/round-evidence.ts'
-import { BlockTransaction, createCallReader, type ProtocolCall } from './round-calls.ts'
+import { createCallReader, type ProtocolCall } from './round-calls.ts'
 import {
   NO_EVENTS,
   type ProtocolEvents,
@@ -71,7 +72,7 @@ export function createBlockReader(source: ChainAccess): ProtocolBlockReader {
       const blockResults = await Promise.all(
         seenIn.map(async ({ seen, ...block }): Promise<ProtocolBlock | AppError> => {
           const watchedTransactions = z
-            .array(BlockTransaction)
+            .array(Transaction)
             .safeParse(seen.filter(({ from }) => watched.has(from)).map(({ raw }) => raw))
           const { ref, isSure } = block
           const events = readEvents(logsOf.get(ref.number) ?? [], seen)

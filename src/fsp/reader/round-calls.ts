@@ -1,12 +1,11 @@
 import type { Hex } from 'viem'
-import { z } from 'zod'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import type { Endpoints } from '#src/chain/endpoints.ts'
-import { Quantity } from '#src/chain/quantity.ts'
 import { type ReplayInput, type ReplayResult, replayTransaction } from '#src/chain/revert-reason.ts'
+import type { Transaction } from '#src/chain/schemas.ts'
 import type { SpanBlock } from '#src/chain/span-block.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { Address, Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
+import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 
 /** A watched provider's transaction to a contract of the protocol. */
 export interface ProtocolCall {
@@ -29,19 +28,9 @@ export interface ProtocolCall {
   readonly replay: ReplayResult['outcome'] | 'contradicted' | null
 }
 
-/** A transaction in a block. */
-export const BlockTransaction = z.object({
-  hash: Hash,
-  from: Address,
-  to: Address.nullable(),
-  input: z.templateLiteral(['0x', z.string()]),
-  value: Quantity,
-  gas: Quantity,
-})
-
 /** Reads the outcomes of calls. */
 export type CallReader = (
-  transactions: readonly z.output<typeof BlockTransaction>[],
+  transactions: readonly Transaction[],
   block: SpanBlock,
   /** Registry names by lower-case address. */
   called: ReadonlyMap<string, string>,
@@ -55,7 +44,7 @@ export function createCallReader({
 }: Pick<ChainAccess, 'endpoints' | 'receipts'>): CallReader {
   /** Reads the outcomes of watched providers' calls. */
   async function readCalls(
-    transactions: readonly z.output<typeof BlockTransaction>[],
+    transactions: readonly Transaction[],
     block: SpanBlock,
     called: ReadonlyMap<string, string>,
     signal: AbortSignal | undefined,

@@ -1,10 +1,9 @@
 /** Reads mined transactions for the evidence of alerts. */
-import { z } from 'zod'
 import type { ChainAccess } from '#src/chain/chain.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import { EndpointError } from '#src/chain/failures.ts'
-import { Quantity } from '#src/chain/quantity.ts'
-import { Address, Hash } from '#src/kernel/units.ts'
+import { Transaction } from '#src/chain/schemas.ts'
+import type { Address, Hash } from '#src/kernel/units.ts'
 
 /** A transaction with its place in the chain. */
 export interface LocatedTransaction {
@@ -19,15 +18,7 @@ export interface LocatedTransaction {
   readonly input: string
 }
 
-const Mined = z.object({
-  hash: Hash,
-  blockNumber: Quantity,
-  blockHash: Hash,
-  transactionIndex: Quantity,
-  from: z.string(),
-  to: z.string().nullable(),
-  input: z.string().regex(/^0x([0-9a-f]{2})*$/i),
-})
+const Mined = Transaction.omit({ value: true, gas: true })
 
 /**
  * Reads a transaction; undefined if no endpoint that answers has it any more.
@@ -45,17 +36,18 @@ export async function readTransactionProof(
       params: [hash],
     })
     if (answer === null) return undefined
-    const mined = Mined.safeParse(answer)
-    if (!mined.success || mined.data.hash.toLowerCase() !== hash.toLowerCase())
-      throw new EndpointError(`transaction ${hash} is malformed`)
-    const { blockNumber, blockHash, transactionIndex, from, to, input } = mined.data
+    const { data } = Mined.safeParse(answer)
+    if (data?.hash !== hash) throw new EndpointError(`transaction ${hash} is malformed`)
+    const { blockNumber, blockHash, transactionIndex, from, to, input } = data
+    if (blockHash == null || blockNumber == null || transactionIndex == null)
+      throw new EndpointError(`transaction ${hash} has no place in a block`)
     return {
       hash,
       block: Number(blockNumber),
       blockHash,
       index: Number(transactionIndex),
-      from: z.decode(Address, from),
-      to: to === null ? null : z.decode(Address, to),
+      from,
+      to: to ?? null,
       input,
     }
   }
