@@ -12,7 +12,7 @@ import {
 import { listenOnLoopback } from '#sandbox/loopback.ts'
 import { headerHash } from '#src/chain/block-header.ts'
 import { transactionsRootOf } from '#src/chain/transactions-root.ts'
-import { PROTOCOL_EVENTS_ABI } from '#src/fsp/reader/provider-abi.ts'
+import { PROTOCOL_EVENTS_ABI } from '#src/fsp/reader/abi.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import { catchupBlocks, LATENCY_MS, PROTOCOL_CONTRACTS } from './catchup-chain.ts'
 

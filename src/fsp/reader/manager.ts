@@ -2,8 +2,7 @@ import type { ChainAccess } from '#src/chain/chain.ts'
 import { contractView, readViews } from '#src/chain/contract-views.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { MANAGER_POLICY_ABI } from './provider-abi.ts'
-import { SYSTEMS_MANAGER_ABI } from './vote-abi.ts'
+import { SYSTEMS_MANAGER_ABI } from './abi.ts'
 
 /** The FlareSystemsManager after a block. */
 export interface ManagerState {
@@ -24,8 +23,8 @@ export async function readManager(
   const manager = await contracts.find(client, 'FlareSystemsManager')
   if (manager === undefined) return undefined
   const epoch = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
-  const registry = contractView(MANAGER_POLICY_ABI, 'voterRegistry', [])
-  const relay = contractView(MANAGER_POLICY_ABI, 'relay', [])
+  const registry = contractView(SYSTEMS_MANAGER_ABI, 'voterRegistry', [])
+  const relay = contractView(SYSTEMS_MANAGER_ABI, 'relay', [])
   const calls = [epoch, registry, relay].map((view) => [manager, view] as const)
   const answers = await readViews(client, multicallAddress, calls, block)
   const [registryInUse, relayInUse] = [registry.of(answers[1]), relay.of(answers[2])]

@@ -5,9 +5,9 @@ import { EndpointError } from '#src/chain/failures.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { EpochSettings } from '../protocol/epochs.ts'
+import { SYSTEMS_MANAGER_ABI } from './abi.ts'
 import { readManager } from './manager.ts'
 import type { EpochPolicyReader, LoadedPolicy } from './policy-of-epoch.ts'
-import { MANAGER_POLICY_ABI } from './provider-abi.ts'
 
 /** Start of the registration for a reward epoch. */
 export interface RegistrationPeriod {
@@ -138,14 +138,14 @@ async function readTimes(
   { epoch: epochInForce, block }: { readonly epoch: number; readonly block: number },
 ): Promise<Times> {
   const views = [
-    contractView(MANAGER_POLICY_ABI, 'firstVotingRoundStartTs', []),
-    contractView(MANAGER_POLICY_ABI, 'votingEpochDurationSeconds', []),
-    contractView(MANAGER_POLICY_ABI, 'firstRewardEpochStartTs', []),
-    contractView(MANAGER_POLICY_ABI, 'rewardEpochDurationSeconds', []),
-    contractView(MANAGER_POLICY_ABI, 'voterRegistrationMinDurationSeconds', []),
-    contractView(MANAGER_POLICY_ABI, 'newSigningPolicyInitializationStartSeconds', []),
+    contractView(SYSTEMS_MANAGER_ABI, 'firstVotingRoundStartTs', []),
+    contractView(SYSTEMS_MANAGER_ABI, 'votingEpochDurationSeconds', []),
+    contractView(SYSTEMS_MANAGER_ABI, 'firstRewardEpochStartTs', []),
+    contractView(SYSTEMS_MANAGER_ABI, 'rewardEpochDurationSeconds', []),
+    contractView(SYSTEMS_MANAGER_ABI, 'voterRegistrationMinDurationSeconds', []),
+    contractView(SYSTEMS_MANAGER_ABI, 'newSigningPolicyInitializationStartSeconds', []),
   ]
-  const expiry = contractView(MANAGER_POLICY_ABI, 'rewardExpiryOffsetSeconds', [])
+  const expiry = contractView(SYSTEMS_MANAGER_ABI, 'rewardExpiryOffsetSeconds', [])
   const answers = await readViews(
     client,
     multicallAddress,
@@ -183,7 +183,7 @@ async function readRegistration(
   block: number,
 ): Promise<readonly RegistrationPeriod[]> {
   const views = epochs.map((epoch) =>
-    contractView(MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [epoch]),
+    contractView(SYSTEMS_MANAGER_ABI, 'getRandomAcquisitionInfo', [epoch]),
   )
   const calls = views.map((view) => [manager, view] as const)
   const answers = await readViews(client, multicallAddress, calls, block)

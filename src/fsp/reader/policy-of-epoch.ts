@@ -14,15 +14,8 @@ import {
   signingPolicyHashes,
 } from '../protocol/signing-policy.ts'
 import { sortitionWeightOf } from '../protocol/silence.ts'
+import { ENTITY_MANAGER_ABI, RELAY_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
 import { readManager } from './manager.ts'
-import {
-  ENTITY_MANAGER_HISTORY_ABI,
-  MANAGER_POLICY_ABI,
-  POLICY_EVENT_ABI,
-  RELAY_POLICY_ABI,
-  VOTER_DATA_ABI,
-} from './provider-abi.ts'
-import { VOTER_REGISTRY_ABI } from './vote-abi.ts'
 
 /** A provider in a loaded signing policy. */
 export interface LoadedProvider extends PolicyProvider {
@@ -106,14 +99,14 @@ async function readFromRegistries(
 ): Promise<LoadedPolicy | undefined> {
   const { contracts, multicallAddress } = source
   const id = [BigInt(epoch)] as const
-  const start = contractView(MANAGER_POLICY_ABI, 'getStartVotingRoundId', id)
-  const fixed = contractView(MANAGER_POLICY_ABI, 'getSigningPolicySignInfo', [epoch])
+  const start = contractView(SYSTEMS_MANAGER_ABI, 'getStartVotingRoundId', id)
+  const fixed = contractView(SYSTEMS_MANAGER_ABI, 'getSigningPolicySignInfo', [epoch])
   const voters = contractView(VOTER_REGISTRY_ABI, 'getRegisteredVotersAndNormalisedWeights', id)
-  const submit = contractView(VOTER_DATA_ABI, 'getRegisteredSubmitAddresses', id)
-  const signatures = contractView(VOTER_DATA_ABI, 'getRegisteredSubmitSignaturesAddresses', id)
-  const signing = contractView(VOTER_DATA_ABI, 'getRegisteredSigningPolicyAddresses', id)
-  const sums = contractView(VOTER_DATA_ABI, 'getWeightsSums', id)
-  const keys = contractView(VOTER_DATA_ABI, 'getRegisteredPublicKeys', id)
+  const submit = contractView(VOTER_REGISTRY_ABI, 'getRegisteredSubmitAddresses', id)
+  const signatures = contractView(VOTER_REGISTRY_ABI, 'getRegisteredSubmitSignaturesAddresses', id)
+  const signing = contractView(VOTER_REGISTRY_ABI, 'getRegisteredSigningPolicyAddresses', id)
+  const sums = contractView(VOTER_REGISTRY_ABI, 'getWeightsSums', id)
+  const keys = contractView(VOTER_REGISTRY_ABI, 'getRegisteredPublicKeys', id)
   // Each voter registry has only its own reward epochs. If one has no voters, another one may have them.
   for (const registry of await contracts.all(client, 'VoterRegistry')) {
     const calls = [
@@ -160,10 +153,10 @@ async function readByEvent(
 ): Promise<LoadedPolicy | undefined> {
   const ask = (calls: Parameters<typeof readViews>[2]) =>
     readViews(client, multicallAddress, calls, block)
-  const fixed = contractView(MANAGER_POLICY_ABI, 'getSigningPolicySignInfo', [epoch])
-  const acquired = contractView(MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [epoch])
-  const hash = contractView(RELAY_POLICY_ABI, 'toSigningPolicyHash', [BigInt(epoch)])
-  const chain = contractView(RELAY_POLICY_ABI, 'sourceChainId', [])
+  const fixed = contractView(SYSTEMS_MANAGER_ABI, 'getSigningPolicySignInfo', [epoch])
+  const acquired = contractView(SYSTEMS_MANAGER_ABI, 'getRandomAcquisitionInfo', [epoch])
+  const hash = contractView(RELAY_ABI, 'toSigningPolicyHash', [BigInt(epoch)])
+  const chain = contractView(RELAY_ABI, 'sourceChainId', [])
   const relays = await contracts.all(client, 'Relay')
   const answers = await ask([
     [manager, fixed],
@@ -221,7 +214,7 @@ async function readSigners(
   signers: SigningPolicy['signers'],
   block: bigint,
 ): Promise<readonly LoadedProvider[] | undefined> {
-  const abi = ENTITY_MANAGER_HISTORY_ABI
+  const abi = ENTITY_MANAGER_ABI
   const owners = signers.map(({ signingPolicy }) =>
     contractView(abi, 'getVoterForSigningPolicyAddress', [signingPolicy, block]),
   )
@@ -266,7 +259,7 @@ const PolicyEvent = z.object({ signingPolicyBytes: HexData })
 /** The bytes of the policy in an event; undefined if the event cannot be decoded. */
 function policyBytesIn(topics: [Hex, ...Hex[]], data: Hex): Hex | undefined {
   try {
-    const event = decodeEventLog({ abi: POLICY_EVENT_ABI, topics, data })
+    const event = decodeEventLog({ abi: RELAY_ABI, topics, data })
     return PolicyEvent.safeParse(event.args).data?.signingPolicyBytes
   } catch {
     return undefined

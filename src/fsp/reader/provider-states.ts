@@ -2,22 +2,22 @@ import type { Hex } from 'viem'
 import { requireBlock } from '#src/chain/blocks.ts'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import { type ContractView, contractView, readViews } from '#src/chain/contract-views.ts'
+import { NATIVE_BALANCE_ABI } from '#src/chain/contracts.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import { readPastState } from '#src/chain/past-state.ts'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import type { PolicyProvider } from '../protocol/policy.ts'
 import { updatesPerBlockOf } from '../protocol/silence.ts'
 import {
-  BALANCE_ABI,
-  ENTITY_MANAGER_ACCOUNTS_ABI,
+  ENTITY_MANAGER_ABI,
   FAST_UPDATER_ABI,
   FEEDS_ABI,
   FORMER_PRE_REGISTRY_ABI,
   INCENTIVE_ABI,
-  MANAGER_POLICY_ABI,
   PRE_REGISTRY_ABI,
-  VOTER_DATA_ABI,
-} from './provider-abi.ts'
+  SYSTEMS_MANAGER_ABI,
+  VOTER_REGISTRY_ABI,
+} from './abi.ts'
 
 /** The accounts with which a provider votes. */
 type VotingAccounts = Omit<PolicyProvider, 'voter' | 'weight'>
@@ -92,7 +92,7 @@ export async function readStates(
         entities: await contracts.find(client, 'EntityManager'),
       }
       const next = currentEpoch + 1
-      const opened = contractView(MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [next])
+      const opened = contractView(SYSTEMS_MANAGER_ABI, 'getRandomAcquisitionInfo', [next])
       const [{ settings, answer }, nextRegistry] = await Promise.all([
         readSettings(client, { contracts, multicallAddress }, block.number, [
           protocolAddresses.manager,
@@ -191,8 +191,8 @@ async function readEntities(
 ): Promise<readonly Entity[]> {
   const rows = voters.map((voter) => ({
     voter,
-    addresses: contractView(ENTITY_MANAGER_ACCOUNTS_ABI, 'getVoterAddresses', [voter]),
-    nodes: contractView(ENTITY_MANAGER_ACCOUNTS_ABI, 'getNodeIdsOf', [voter]),
+    addresses: contractView(ENTITY_MANAGER_ABI, 'getVoterAddresses', [voter]),
+    nodes: contractView(ENTITY_MANAGER_ABI, 'getNodeIdsOf', [voter]),
   }))
   const questions = rows.flatMap(({ addresses, nodes }) => [
     [entities, addresses] as const,
@@ -224,7 +224,7 @@ async function findRegistryOf(
   block: number,
 ): Promise<Address | undefined> {
   if (registries.length < 2) return registries[0]
-  const count = contractView(VOTER_DATA_ABI, 'getNumberOfRegisteredVoters', [BigInt(epoch)])
+  const count = contractView(VOTER_REGISTRY_ABI, 'getNumberOfRegisteredVoters', [BigInt(epoch)])
   const questions = registries.map((registry) => [registry, count] as const)
   const answers = await readViews(client, multicall, questions, block)
   return registries.find((_, index) => (count.of(answers[index]) ?? 0n) > 0n) ?? registries[0]
@@ -250,10 +250,12 @@ async function readProviders(
     return {
       ...entity,
       accounts,
-      registeredNext: contractView(VOTER_DATA_ABI, 'isVoterRegistered', [voter, BigInt(next)]),
+      registeredNext: contractView(VOTER_REGISTRY_ABI, 'isVoterRegistered', [voter, BigInt(next)]),
       preRegistered: contractView(PRE_REGISTRY_ABI, 'isVoterPreRegistered', [BigInt(next), voter]),
       formerly: contractView(FORMER_PRE_REGISTRY_ABI, 'isVoterPreRegistered', [next, voter]),
-      balances: accounts.map((account) => contractView(BALANCE_ABI, 'getEthBalance', [account])),
+      balances: accounts.map((account) =>
+        contractView(NATIVE_BALANCE_ABI, 'getEthBalance', [account]),
+      ),
     }
   })
   const questionsOf = (

@@ -4,7 +4,7 @@ import type { Log } from '#src/chain/schemas.ts'
 import { Address, Hash } from '#src/kernel/units.ts'
 import { decodeUpdate, feedsCovered, type SignedUpdate } from '../protocol/fast-update.ts'
 import type { RoundBlock } from '../protocol/round-collector.ts'
-import { PROTOCOL_EVENTS_ABI } from './provider-abi.ts'
+import { PROTOCOL_EVENTS_ABI } from './abi.ts'
 
 /** A claimed reward of a provider itself. */
 export interface RewardClaim {

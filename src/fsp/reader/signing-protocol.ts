@@ -8,10 +8,9 @@ import { readBatch } from '#src/chain/multicall.ts'
 import type { Log } from '#src/chain/schemas.ts'
 import { readSpan } from '#src/chain/spans.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
+import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
 import { readManager } from './manager.ts'
 import type { EpochPolicyReader } from './policy-of-epoch.ts'
-import { VOTER_DATA_ABI } from './provider-abi.ts'
-import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
 
 /** The two votes on an ended reward epoch. */
 export const VOTE_KINDS = ['uptime', 'rewards'] as const
@@ -171,7 +170,7 @@ export function createSigningProtocol(
   async function isVoter(client: RpcClient, address: Address): Promise<boolean> {
     const epoch = (await readManager(source, client, 'latest'))?.currentEpoch
     if (epoch === undefined) return false
-    const registeredView = contractView(VOTER_DATA_ABI, 'isVoterRegistered', [
+    const registeredView = contractView(VOTER_REGISTRY_ABI, 'isVoterRegistered', [
       address,
       BigInt(epoch),
     ])

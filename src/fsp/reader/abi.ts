@@ -1,12 +1,24 @@
+/**
+ * The used functions and events of the contracts of the Flare Systems Protocol. Where a contract changed its interface,
+ * both versions are listed.
+ *
+ * @see flare-foundation/flare-smart-contracts-v2
+ */
 import { parseAbi } from 'viem'
 
-/**
- * Functions for judging providers, in addition to those of `vote-abi.ts`. Where a contract changed its
- * interface, both versions are listed.
- */
-
-/** FlareSystemsManager: time, registration, policies. */
-export const MANAGER_POLICY_ABI = parseAbi([
+/** FlareSystemsManager: time, reward epochs, registration, policies, and the votes on reward epochs. */
+export const SYSTEMS_MANAGER_ABI = parseAbi([
+  'struct NumberOfWeightBasedClaims { uint256 rewardManagerId; uint256 noOfWeightBasedClaims; }',
+  'event UptimeVoteSigned(uint24 indexed rewardEpochId, address indexed signingPolicyAddress, address indexed voter, bytes32 uptimeVoteHash, uint64 timestamp, bool thresholdReached)',
+  'event RewardsSigned(uint24 indexed rewardEpochId, address indexed signingPolicyAddress, address indexed voter, bytes32 rewardsHash, NumberOfWeightBasedClaims[] noOfWeightBasedClaims, uint64 timestamp, bool thresholdReached)',
+  'function getCurrentRewardEpochId() view returns (uint24)',
+  'function getRewardEpochStartInfo(uint24 rewardEpochId) view returns (uint64 startTs, uint64 startBlock)',
+  'function getUptimeVoteSignStartInfo(uint24 rewardEpochId) view returns (uint64 startTs, uint64 startBlock)',
+  'function getRewardsSignInfo(uint24 rewardEpochId) view returns (uint64 startTs, uint64 startBlock, uint64 endTs, uint64 endBlock)',
+  'function uptimeVoteHash(uint256 rewardEpochId) view returns (bytes32)',
+  'function rewardsHash(uint256 rewardEpochId) view returns (bytes32)',
+  'function getVoterUptimeVoteSignInfo(uint24 rewardEpochId, address voter) view returns (uint64 signTs, uint64 signBlock)',
+  'function getVoterRewardsSignInfo(uint24 rewardEpochId, address voter) view returns (uint64 signTs, uint64 signBlock)',
   'function firstVotingRoundStartTs() view returns (uint64)',
   'function votingEpochDurationSeconds() view returns (uint64)',
   'function firstRewardEpochStartTs() view returns (uint64)',
@@ -21,8 +33,13 @@ export const MANAGER_POLICY_ABI = parseAbi([
   'function getRandomAcquisitionInfo(uint24 rewardEpochId) view returns (uint64 startTs, uint64 startBlock, uint64 endTs, uint64 endBlock)',
 ])
 
-/** VoterRegistry: registered voters, and once the policy is fixed their addresses and weights. */
-export const VOTER_DATA_ABI = parseAbi([
+/**
+ * VoterRegistry: registered voters, and once the policy is fixed their addresses and weights. Both versions of the
+ * contract have these functions.
+ */
+export const VOTER_REGISTRY_ABI = parseAbi([
+  'function getRegisteredVoters(uint256 rewardEpochId) view returns (address[])',
+  'function getRegisteredVotersAndNormalisedWeights(uint256 rewardEpochId) view returns (address[] voters, uint16[] weights)',
   'function isVoterRegistered(address voter, uint256 rewardEpochId) view returns (bool)',
   'function getNumberOfRegisteredVoters(uint256 rewardEpochId) view returns (uint256)',
   'function getRegisteredSubmitAddresses(uint256 rewardEpochId) view returns (address[])',
@@ -32,49 +49,47 @@ export const VOTER_DATA_ABI = parseAbi([
   'function getWeightsSums(uint256 rewardEpochId) view returns (uint128 weightsSum, uint16 normalisedWeightsSum, uint16 normalisedWeightsSumOfVotersWithPublicKeys)',
 ])
 
-/** VoterPreRegistry, both versions of the contract. */
+/** VoterPreRegistry. */
 export const PRE_REGISTRY_ABI = parseAbi([
   'function isVoterPreRegistered(uint256 rewardEpochId, address voter) view returns (bool)',
 ])
+
+/** The former version of VoterPreRegistry. */
 export const FORMER_PRE_REGISTRY_ABI = parseAbi([
   'function isVoterPreRegistered(uint24 rewardEpochId, address voter) view returns (bool)',
 ])
 
-/** EntityManager: addresses of a provider that may not be in any policy. */
-export const ENTITY_MANAGER_ACCOUNTS_ABI = parseAbi([
+/**
+ * EntityManager: addresses and keys of a provider, now and as they were at a block; owner of an address, which is the
+ * address itself if nobody owns it.
+ */
+export const ENTITY_MANAGER_ABI = parseAbi([
   'struct VoterAddresses { address submitAddress; address submitSignaturesAddress; address signingPolicyAddress; }',
   'function getVoterAddresses(address voter) view returns (VoterAddresses)',
   'function getNodeIdsOf(address voter) view returns (bytes20[])',
-])
-
-/** EntityManager: accounts and keys as they were at a block, kept by the contract. */
-export const ENTITY_MANAGER_HISTORY_ABI = parseAbi([
-  'struct VoterAddresses { address submitAddress; address submitSignaturesAddress; address signingPolicyAddress; }',
   'function getVoterForSigningPolicyAddress(address account, uint256 blockNumber) view returns (address)',
   'function getVoterAddressesAt(address voter, uint256 blockNumber) view returns (VoterAddresses)',
   'function getPublicKeyOfAt(address voter, uint256 blockNumber) view returns (bytes32 x, bytes32 y)',
+  'function getVoterForSubmitAddress(address account, uint256 blockNumber) view returns (address)',
+  'function getVoterForSubmitSignaturesAddress(address account, uint256 blockNumber) view returns (address)',
+  'function getVoterForDelegationAddress(address account, uint256 blockNumber) view returns (address)',
 ])
 
-/** Relay: the hash of a signing policy; only newer ones name their chain. */
-export const RELAY_POLICY_ABI = parseAbi([
+/** Relay: signing policies. Only newer ones name their chain. */
+export const RELAY_ABI = parseAbi([
   'function toSigningPolicyHash(uint256 rewardEpochId) view returns (bytes32)',
   'function sourceChainId() view returns (uint256)',
-])
-/** The event of the Relay with which a signing policy is fixed. */
-export const POLICY_EVENT_ABI = parseAbi([
   'event SigningPolicyInitialized(uint24 indexed rewardEpochId, uint32 startVotingRoundId, uint16 threshold, uint256 seed, address[] voters, uint16[] weights, bytes signingPolicyBytes, uint64 timestamp)',
 ])
 
-/** FastUpdater and the manager of its incentives. */
+/** FastUpdater. */
 export const FAST_UPDATER_ABI = parseAbi(['function submissionWindow() view returns (uint8)'])
-/** The feeds of fast updates, in their order; a removed feed keeps its place. */
-export const FEEDS_ABI = parseAbi(['function getFeedIds() view returns (bytes21[])'])
-export const INCENTIVE_ABI = parseAbi(['function getExpectedSampleSize() view returns (uint256)'])
 
-/** A view of Multicall3 itself. */
-export const BALANCE_ABI = parseAbi([
-  'function getEthBalance(address account) view returns (uint256)',
-])
+/** FastUpdatesConfiguration: the feeds of fast updates, in their order; a removed feed keeps its place. */
+export const FEEDS_ABI = parseAbi(['function getFeedIds() view returns (bytes21[])'])
+
+/** FastUpdateIncentiveManager. */
+export const INCENTIVE_ABI = parseAbi(['function getExpectedSampleSize() view returns (uint256)'])
 
 /**
  * Events of the protocol that are read from blocks: registrations, finalizations, attestation requests, fast updates,
