@@ -1,12 +1,11 @@
 import { getAbiItem, toFunctionSelector } from 'viem'
 import type { Address } from '#src/kernel/units.ts'
-import { encodeAddressCall } from './aggregate.ts'
 import type { BalanceQuery, BlockRef } from './chain.ts'
 import { NATIVE_BALANCE_ABI, TOKEN_ABI } from './contracts.ts'
 import type { Endpoints } from './endpoints.ts'
 import { isExecutionFailure } from './failures.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
-import { type ContractCall, readWord } from './multicall.ts'
+import { type ContractCall, encodeAddressCall, readWord } from './multicall.ts'
 import type { SharedCalls } from './shared-calls.ts'
 
 /** Dependencies of reading balances. */

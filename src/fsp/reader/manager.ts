@@ -1,5 +1,5 @@
+import { contractView, readViews } from '#src/chain/calls.ts'
 import type { ChainAccess } from '#src/chain/chain.ts'
-import { contractView, readViews } from '#src/chain/contract-views.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { SYSTEMS_MANAGER_ABI } from './abi.ts'

@@ -1,5 +1,5 @@
+import { contractView, readViews } from '#src/chain/calls.ts'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
-import { contractView, readViews } from '#src/chain/contract-views.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import { EndpointError } from '#src/chain/failures.ts'
 import { AppError } from '#src/kernel/errors.ts'

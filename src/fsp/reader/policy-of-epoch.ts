@@ -1,7 +1,7 @@
 import { decodeEventLog, type Hex, numberToHex, toEventSelector } from 'viem'
 import { z } from 'zod'
+import { contractView, readViews } from '#src/chain/calls.ts'
 import type { ChainAccess } from '#src/chain/chain.ts'
-import { contractView, readViews } from '#src/chain/contract-views.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import { EndpointError } from '#src/chain/failures.ts'
 import { HexData, Log } from '#src/chain/schemas.ts'

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { requireBlock } from '#src/chain/blocks.ts'
+import { type ContractView, contractView, readViews } from '#src/chain/calls.ts'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
-import { type ContractView, contractView, readViews } from '#src/chain/contract-views.ts'
 import { NATIVE_BALANCE_ABI } from '#src/chain/contracts.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import { readPastState } from '#src/chain/past-state.ts'

@@ -1,7 +1,7 @@
 import { decodeEventLog, type Hex, numberToHex, toEventSelector } from 'viem'
 import { requireBlock } from '#src/chain/blocks.ts'
+import { type ContractView, contractView } from '#src/chain/calls.ts'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
-import { type ContractView, contractView } from '#src/chain/contract-views.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import type { LogFilter } from '#src/chain/logs.ts'
 import { readBatch } from '#src/chain/multicall.ts'

@@ -6,8 +6,8 @@ import {
   multicall3Abi,
 } from 'viem'
 import { expect, test } from 'vitest'
-import { decodeResults, encodeAddressCall, encodeCalls } from './aggregate.ts'
 import { MULTICALL3_ADDRESS, NATIVE_BALANCE_ABI } from './contracts.ts'
+import { decodeResults, encodeAddressCall, encodeCalls } from './multicall.ts'
 
 const HOLDER = MULTICALL3_ADDRESS
 const LENGTHS = [0, 1, 4, 31, 32, 33, 36, 64, 1000]
