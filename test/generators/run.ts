@@ -2,7 +2,8 @@
  * Generates clients from the OpenAPI document with the generators that people use, and compiles what they wrote. Each
  * works in a temporary folder. The generators have a lockfile of their own and are no part of the product.
  *
- * A generator whose programs this machine does not have is named as not tried.
+ * A generator whose programs this machine does not have is named as not tried. Then the client runs in runtimes other than
+ * Node.
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -10,6 +11,7 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { format, promisify } from 'node:util'
+import { expectSame, prepareRuntimes, RUNTIMES } from '../clients/runtimes.ts'
 import { englishDocument, generate } from '../generated/generate.ts'
 
 const HERE = import.meta.dirname
@@ -236,6 +238,26 @@ function outputOf(error: unknown): string {
   return text.split('\n').slice(-LINES_SHOWN).join('\n')
 }
 
+/** Runs the client in each runtime, and prints the outcomes. @returns how many failed */
+async function attemptRuntimes(folder: string): Promise<number> {
+  const own = join(folder, 'runtimes')
+  await mkdir(own)
+  const server = await prepareRuntimes(own)
+  let failed = 0
+  for (const { name, run } of RUNTIMES) {
+    try {
+      expectSame(await run(own, join(folder, 'node_modules/.bin')))
+      if (server.stolen() > 0) throw new Error('it followed a redirect')
+      process.stdout.write(format('works: %s\n', name))
+    } catch (error) {
+      failed++
+      process.stdout.write(format('FAILED: %s\n%s\n', name, outputOf(error)))
+    }
+  }
+  server.close()
+  return failed
+}
+
 async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'generators-'))
   try {
@@ -251,6 +273,7 @@ async function main(): Promise<void> {
     }
     let failed = 0
     for (const generator of GENERATORS) if (await attempt(folder, generator)) failed++
+    failed += await attemptRuntimes(folder)
     if (failed > 0) process.exitCode = 1
   } finally {
     await rm(folder, { recursive: true, force: true })
