@@ -116,7 +116,10 @@ async function startServer() {
   let stolen = 0
   const server = createServer(({ url }, response) => {
     if (url === '/stolen') stolen += 1
-    if (url === '/watches') return response.writeHead(302, { location: '/stolen' }).end()
+    if (url === '/watches') {
+      response.writeHead(302, { location: '/stolen' }).end()
+      return
+    }
     const [status, type, body] =
       url === '/settings'
         ? [401, 'application/problem+json', PROBLEM]
