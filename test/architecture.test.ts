@@ -79,7 +79,7 @@ const SKIPPING = [
 
 /** Tables of other rooms that a file names in its SQL, because it joins them with tables of its own room. */
 const JOINED_TABLES: Readonly<Record<string, readonly string[]>> = {
-  'src/alerts/deferred-store.ts': ['deliveries'],
+  'src/alerts/summaries/deferred-store.ts': ['deliveries'],
 }
 /** A table in SQL: the name after `from`, `join`, `into`, `update` or `using`. */
 const SQL_TABLE = /\b(?:from|join|into|update|using)\s+(?:only\s+)?([a-z]\w*)/gi

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createRenderer } from '#src/alerts/render.ts'
+import { createRenderer } from '#src/alerts/messages/render.ts'
 import { signalHelp } from '#src/i18n/signal-help.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { parseUnits } from 'viem/utils'
 import { describe, expect, test } from 'vitest'
-import { renderMessage } from '#src/alerts/render.ts'
+import { renderMessage } from '#src/alerts/messages/render.ts'
 import { discordBody } from '#src/channels/discord.ts'
 import type { MessageState } from '#src/channels/envelope.ts'
 import { alertMail } from '#src/channels/mail-content.ts'

@@ -1,4 +1,4 @@
-import { pruneBudgets } from '#src/alerts/budget.ts'
+import { pruneBudgets } from '#src/alerts/notify/budget.ts'
 import { pruneSignIns } from '#src/auth/service.ts'
 import { pruneFreeCalls } from '#src/billing/metering/service.ts'
 import { pruneTopups } from '#src/billing/topups/service.ts'

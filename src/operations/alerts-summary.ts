@@ -1,5 +1,5 @@
 /** Describes in words what a deletion of several alerts would do: how many alerts, and which. */
-import { countAlerts } from '#src/alerts/history.ts'
+import { countAlerts } from '#src/alerts/history/history.ts'
 import type { AlertSelection } from '#src/alerts/model.ts'
 import { formatDateTime } from '#src/i18n/format.ts'
 import { id as bare, checkedKey, type TextValue, translator, typed } from '#src/i18n/translate.ts'

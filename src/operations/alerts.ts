@@ -1,7 +1,7 @@
-import * as acting from '#src/alerts/acknowledge.ts'
-import { getEvidence } from '#src/alerts/evidence.ts'
-import { AlertEvidence } from '#src/alerts/evidence-model.ts'
-import * as alerts from '#src/alerts/history.ts'
+import * as acting from '#src/alerts/acknowledge/acknowledge.ts'
+import { getEvidence } from '#src/alerts/evidence/evidence.ts'
+import { AlertEvidence } from '#src/alerts/evidence/model.ts'
+import * as alerts from '#src/alerts/history/history.ts'
 import {
   AcknowledgeInput,
   Acknowledgement,

@@ -5,7 +5,7 @@
  * @throws AppError not_found when the object does not exist
  */
 import type { z } from 'zod'
-import { getAlert } from '#src/alerts/card.ts'
+import { getAlert } from '#src/alerts/history/card.ts'
 import type { AcknowledgeInput } from '#src/alerts/model.ts'
 import { TRIAL_DAYS, TRIAL_SLOTS } from '#src/billing/price-list.ts'
 import { formatDateTime, formatDuration } from '#src/i18n/format.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { sendTest } from '#src/alerts/test-send.ts'
+import { sendTest } from '#src/alerts/messages/test-send.ts'
 import { TestResult } from '#src/delivery/model.ts'
 import { NoNextCursor } from '#src/kernel/pagination.ts'
 import * as destinations from '#src/recipients/destinations.ts'

@@ -1,12 +1,12 @@
 /** Operations on alerts for chats, without a route. */
 import { z } from 'zod'
-import * as acting from '#src/alerts/acknowledge.ts'
+import * as acting from '#src/alerts/acknowledge/acknowledge.ts'
 import {
   getAlert as readAlert,
   findMessage as readMessage,
   openHelp as showHelp,
-} from '#src/alerts/card.ts'
-import * as lines from '#src/alerts/history-view.ts'
+} from '#src/alerts/history/card.ts'
+import * as lines from '#src/alerts/history/lines.ts'
 import { ALERT_STATES } from '#src/alerts/model.ts'
 import { SIGNAL_HELP_SECTIONS } from '#src/i18n/signal-help.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'

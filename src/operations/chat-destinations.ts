@@ -1,7 +1,7 @@
 /** Operations on destinations of any kind for chats, without a route. */
 import { z } from 'zod'
-import * as missed from '#src/alerts/missed.ts'
-import { sendTestUnlessRecent } from '#src/alerts/test-send.ts'
+import { sendTestUnlessRecent } from '#src/alerts/messages/test-send.ts'
+import * as missed from '#src/alerts/summaries/missed.ts'
 import * as log from '#src/delivery/delivery-log.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { Id } from '#src/kernel/units.ts'

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { deleteChatData as forgetChat } from '#src/alerts/deletions.ts'
-import { muteChatAndReschedule } from '#src/alerts/settings-changes.ts'
+import { muteChatAndReschedule } from '#src/alerts/reminders/settings-changes.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { Address } from '#src/kernel/units.ts'
 import { updateChat as changeChat, unlinkChat as unlink } from '#src/recipients/chats.ts'

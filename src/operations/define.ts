@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { EvidenceChain } from '#src/alerts/evidence-chain.ts'
+import type { EvidenceChain } from '#src/alerts/evidence/chain.ts'
 import type { Metering } from '#src/billing/metering/service.ts'
 import type { ResourceId } from '#src/billing/price-list.ts'
 import type { PaymentSetup } from '#src/billing/topups/model.ts'

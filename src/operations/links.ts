@@ -4,11 +4,11 @@
  * not_found, as its verb does.
  */
 import { z } from 'zod'
-import { readLinkedEvidence } from '#src/alerts/evidence.ts'
-import { ALERT_LINK_ACTIONS, performLinkAction } from '#src/alerts/link-actions.ts'
+import { ALERT_LINK_ACTIONS, performLinkAction } from '#src/alerts/acknowledge/link-actions.ts'
+import { readLinkedEvidence } from '#src/alerts/evidence/evidence.ts'
+import { isAlertLink, readLinkedAlertPage } from '#src/alerts/history/public-view.ts'
+import { confirmMailbox } from '#src/alerts/messages/test-send.ts'
 import { OPEN_OTHERS_MAX } from '#src/alerts/model.ts'
-import { isAlertLink, readLinkedAlertPage } from '#src/alerts/public-view.ts'
-import { confirmMailbox } from '#src/alerts/test-send.ts'
 import { ChallengeRequest, TokenRequest } from '#src/auth/model.ts'
 import { createChallenge } from '#src/auth/service.ts'
 import { ConfirmTopup } from '#src/billing/topups/model.ts'

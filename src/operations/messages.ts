@@ -1,4 +1,4 @@
-import { Preview, PreviewRequest, previewMessage as preview } from '#src/alerts/preview.ts'
+import { Preview, PreviewRequest, previewMessage as preview } from '#src/alerts/messages/preview.ts'
 import { getSettings } from '#src/recipients/settings.ts'
 import { getWatch } from '#src/watches/manage/service.ts'
 import { type AnyOperation, defineOperation } from './define.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { sendTest } from '#src/alerts/test-send.ts'
+import { sendTest } from '#src/alerts/messages/test-send.ts'
 import { TestResult } from '#src/delivery/model.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'

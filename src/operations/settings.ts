@@ -1,4 +1,4 @@
-import { replaceSettingsAndReschedule } from '#src/alerts/settings-changes.ts'
+import { replaceSettingsAndReschedule } from '#src/alerts/reminders/settings-changes.ts'
 import { getSettings as get, NewSettings, Settings } from '#src/recipients/settings.ts'
 import { summarizeSettings } from './change-summaries.ts'
 import { type AnyOperation, defineOperation } from './define.ts'

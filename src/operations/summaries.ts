@@ -4,7 +4,7 @@
  *
  * @throws AppError not_found when the object does not exist
  */
-import { getAlert } from '#src/alerts/card.ts'
+import { getAlert } from '#src/alerts/history/card.ts'
 import { listTokens } from '#src/auth/service.ts'
 import { MIN_TOPUP_CREDITS, PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { creditsWithUsd, renewalText } from '#src/billing/price-text.ts'

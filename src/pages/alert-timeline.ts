@@ -1,5 +1,5 @@
 /** What happened to an alert, as its page lists it. */
-import type { LinkedAlertPage } from '#src/alerts/public-view.ts'
+import type { LinkedAlertPage } from '#src/alerts/history/public-view.ts'
 import { formatDuration, formatList, formatTimeOn } from '#src/i18n/format.ts'
 import { type Translate, typed } from '#src/i18n/translate.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'

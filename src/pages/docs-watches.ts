@@ -1,6 +1,6 @@
 /** Watch types, signals and events for the docs. */
 
-import { exampleEnvelope } from '#src/alerts/example.ts'
+import { exampleEnvelope } from '#src/alerts/messages/example.ts'
 import type { Message } from '#src/channels/envelope.ts'
 import { decimalNumber, formatChance } from '#src/i18n/chance.ts'
 import { HELP_TEXTS } from '#src/i18n/signal-help.ts'

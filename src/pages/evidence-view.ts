@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { LinkedEvidence } from '#src/alerts/evidence.ts'
-import { AlertEvidence } from '#src/alerts/evidence-model.ts'
+import type { LinkedEvidence } from '#src/alerts/evidence/evidence.ts'
+import { AlertEvidence } from '#src/alerts/evidence/model.ts'
 import { isCode } from '#src/channels/wording.ts'
 import { formatChance } from '#src/i18n/chance.ts'
 import { formatDateTime, formatNumber, shortAddress } from '#src/i18n/format.ts'

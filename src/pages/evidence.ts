@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { AlertEvidence } from '#src/alerts/evidence-model.ts'
+import { AlertEvidence } from '#src/alerts/evidence/model.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { isLocale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { recentExample } from '#src/alerts/example.ts'
+import { recentExample } from '#src/alerts/messages/example.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { formatNumber, formatPercent, formatTime } from '#src/i18n/format.ts'

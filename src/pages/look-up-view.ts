@@ -1,4 +1,4 @@
-import { EXAMPLE_PROVIDER } from '#src/alerts/example.ts'
+import { EXAMPLE_PROVIDER } from '#src/alerts/messages/example.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { checkedKey, type Translate, typed } from '#src/i18n/translate.ts'

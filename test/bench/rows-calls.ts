@@ -1,7 +1,7 @@
 /** The calls that `rows` measures. */
 
-import { listAlerts } from '#src/alerts/history.ts'
-import { listAlertLines } from '#src/alerts/history-view.ts'
+import { listAlerts } from '#src/alerts/history/history.ts'
+import { listAlertLines } from '#src/alerts/history/lines.ts'
 import { getAccount } from '#src/billing/overview.ts'
 import type { Db } from '#src/db/connection.ts'
 import { claimDueDeliveries, releaseAbortedDeliveries } from '#src/delivery/claim-store.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
-import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
+import { readLinkedAlertPage } from '#src/alerts/history/public-view.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { listAlerts } from '#src/operations/alerts.ts'
 import { invoke } from '#src/operations/invoke.ts'

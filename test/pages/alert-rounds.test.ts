@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
+import { readLinkedAlertPage } from '#src/alerts/history/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { alertPageData } from '#src/pages/alert-view.ts'
 import { findEventSource } from '#src/watches/events.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { recentExample } from '#src/alerts/example.ts'
+import { recentExample } from '#src/alerts/messages/example.ts'
 import * as prices from '#src/billing/price-list.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { checkedKey, translate, translator } from '#src/i18n/translate.ts'

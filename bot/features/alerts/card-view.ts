@@ -1,6 +1,6 @@
 import { packed, unpacked } from '#src/actions/codec.ts'
-import type { AlertCard } from '#src/alerts/card.ts'
-import { recoveredTitle } from '#src/alerts/render.ts'
+import type { AlertCard } from '#src/alerts/history/card.ts'
+import { recoveredTitle } from '#src/alerts/messages/render.ts'
 import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { failureWords } from '#src/channels/failure-words.ts'
 import { withoutNames } from '#src/channels/shown.ts'

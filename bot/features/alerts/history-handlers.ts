@@ -1,6 +1,6 @@
 import { Composer, InputFile } from 'grammy'
 import type { AlertFilter } from '#src/actions/verbs.ts'
-import type { BoundedCount } from '#src/alerts/history-parts.ts'
+import type { BoundedCount } from '#src/alerts/history/parts.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { deleteAlert, exportAlerts } from '#src/operations/alerts.ts'

@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import type { AlertFilter } from '#src/actions/verbs.ts'
-import type { AlertLine } from '#src/alerts/history-view.ts'
+import type { AlertLine } from '#src/alerts/history/lines.ts'
 import { lineStart } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'

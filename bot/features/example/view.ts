@@ -1,6 +1,6 @@
 import { type ArgumentsOf, argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
 import type { HelpPart } from '#src/actions/verbs.ts'
-import { type ExampleKind, recentExample } from '#src/alerts/example.ts'
+import { type ExampleKind, recentExample } from '#src/alerts/messages/example.ts'
 import type { MessageState } from '#src/channels/envelope.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram-buttons.ts'

@@ -1,5 +1,5 @@
 import { packed } from '#src/actions/codec.ts'
-import type { Missed } from '#src/alerts/missed.ts'
+import type { Missed } from '#src/alerts/summaries/missed.ts'
 import { failureWords } from '#src/channels/failure-words.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { isolate } from '#src/i18n/isolates.ts'

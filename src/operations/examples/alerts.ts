@@ -1,5 +1,5 @@
-import { csvLine } from '#src/alerts/csv.ts'
-import { renderMessage } from '#src/alerts/render.ts'
+import { csvLine } from '#src/alerts/history/csv.ts'
+import { renderMessage } from '#src/alerts/messages/render.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import type * as operations from '../alerts.ts'
 import type { ExamplesOf } from './define.ts'

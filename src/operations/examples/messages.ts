@@ -1,4 +1,4 @@
-import { previewMessage } from '#src/alerts/preview.ts'
+import { previewMessage } from '#src/alerts/messages/preview.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import type * as operations from '../messages.ts'
 import type { ExamplesOf } from './define.ts'

@@ -1,4 +1,4 @@
-import { renderMessage } from '#src/alerts/render.ts'
+import { renderMessage } from '#src/alerts/messages/render.ts'
 import { webhookBody } from '#src/channels/webhook.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
