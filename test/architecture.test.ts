@@ -35,10 +35,10 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   'drizzle-orm': /(tables|store)\.ts$|^src\/db\//,
   '@modelcontextprotocol/server': /^src\/http\/mcp\//,
   fastify: /^src\/(http|pages)\/|^sandbox\/|^src\/app\.ts$|^bot\/core\/webhook\.ts$/,
-  grammy: /^bot\/|^src\/telegram\/|^src\/channels\/telegram\.ts$|^src\/app\.ts$/,
+  grammy: /^bot\/|^src\/telegram\/|^src\/channels\/telegram\/telegram\.ts$|^src\/app\.ts$/,
   i18next: /^src\/i18n\//,
   minisearch: /^src\/pages\/docs-search\.ts$/,
-  nodemailer: /^src\/channels\/mailer\.ts$/,
+  nodemailer: /^src\/channels\/mail\/mailer\.ts$/,
   secp256k1: /^src\/chain\/recover\.ts$/,
   siwe: /^src\/auth\/message\.ts$/,
 }
@@ -48,7 +48,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
  * processes with different clocks compare, and the age of a standby's rows.
  */
 const DATABASE_CLOCK = [
-  'src/channels/pace-store.ts',
+  'src/channels/telegram/pace-store.ts',
   'src/db/clock.ts',
   'src/db/leases.ts',
   'src/db/replica.ts',
@@ -102,7 +102,7 @@ const FORBIDDEN: readonly (readonly [string, RegExp, RegExp])[] = [
   [
     'slice for a text that people read',
     /\.slice\(0, [^)]*\)\s*\.(?:toWellFormed\(\)|join\(''\))|\btyped\([^()]*\.slice\(0,|\.slice\(0, [^`\n]*\)\}…/,
-    /^sandbox\/|^src\/(?:channels\/(?:email|wording)|i18n\/format)\.ts$|^bot\/views\/view\.ts$/,
+    /^sandbox\/|^src\/(?:channels\/(?:mail\/email|card\/wording)|i18n\/format)\.ts$|^bot\/views\/view\.ts$/,
   ],
 ]
 
@@ -114,7 +114,7 @@ const VERBS_OF_THE_BOT = [
   '#src/recipients/chats.ts',
   '#src/recipients/connect.ts',
   '#src/delivery/service.ts',
-  '#src/channels/telegram-alert.ts',
+  '#src/channels/telegram/alert.ts',
 ]
 
 const LINES_MAX = 500

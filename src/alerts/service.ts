@@ -1,4 +1,4 @@
-import { outageStart } from '#src/channels/outage.ts'
+import { outageStart } from '#src/channels/card/outage.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'

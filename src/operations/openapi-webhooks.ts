@@ -1,6 +1,6 @@
 /** The webhook of an alert in the OpenAPI document, with the schema of `data` for every event. */
 import { z } from 'zod'
-import { WEBHOOK_HEADERS } from '#src/channels/webhook.ts'
+import { WEBHOOK_HEADERS } from '#src/channels/hooks/webhook.ts'
 import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import { eventsByDataSchema } from '#src/watches/events.ts'
 import { webhookExample } from './examples/webhook.ts'

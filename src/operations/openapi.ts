@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { WebhookPayload } from '#src/channels/webhook.ts'
+import { WebhookPayload } from '#src/channels/hooks/webhook.ts'
 import { checkedKey, type Translate, translator } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { AnyOperation, App } from './define.ts'

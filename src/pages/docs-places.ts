@@ -1,5 +1,5 @@
 /** All places of the docs for their search: each page and section, with all its headings and paragraphs. */
-import { WEBHOOK_HEADERS } from '#src/channels/webhook.ts'
+import { WEBHOOK_HEADERS } from '#src/channels/hooks/webhook.ts'
 import { signalHelp } from '#src/i18n/signal-help.ts'
 import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import { ERROR_CODES, statusOfErrorCode } from '#src/kernel/problems.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { WEBHOOK_HEADERS } from '#src/channels/webhook.ts'
+import { WEBHOOK_HEADERS } from '#src/channels/hooks/webhook.ts'
 import { checkedKey, escapeHtml, html, type Translate, translator } from '#src/i18n/translate.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { LinkedEvidence } from '#src/alerts/evidence/evidence.ts'
 import { AlertEvidence } from '#src/alerts/evidence/model.ts'
-import { isCode } from '#src/channels/wording.ts'
+import { isCode } from '#src/channels/card/wording.ts'
 import { formatChance } from '#src/i18n/chance.ts'
 import { formatDateTime, formatNumber, shortAddress } from '#src/i18n/format.ts'
 import { checkedKey, hasText, id, type Translate } from '#src/i18n/translate.ts'

@@ -1,7 +1,7 @@
 /** The guide for people: the sections of `/docs/guide`, in the order in which a person needs them. */
 import { TRIAL_DAYS } from '#src/billing/price-list.ts'
 import { slotTerms } from '#src/billing/price-text.ts'
-import { alertButtonNames, alertLegend } from '#src/channels/legend.ts'
+import { alertButtonNames, alertLegend } from '#src/channels/card/legend.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import type { TextKey, Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'

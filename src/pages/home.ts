@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { recentExample } from '#src/alerts/messages/example.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
-import { alertView } from '#src/channels/telegram-alert.ts'
+import { alertView } from '#src/channels/telegram/alert.ts'
 import { formatNumber, formatPercent, formatTime } from '#src/i18n/format.ts'
 import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'

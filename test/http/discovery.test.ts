@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { WebhookPayload } from '#src/channels/webhook.ts'
+import { WebhookPayload } from '#src/channels/hooks/webhook.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { getOpenApi } from '#src/operations/discovery.ts'
 import { REGISTRY } from '#src/operations/index.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { WEBHOOK_HEADERS, WebhookPayload } from '#src/channels/webhook.ts'
+import { WEBHOOK_HEADERS, WebhookPayload } from '#src/channels/hooks/webhook.ts'
 import { checkedKey, translator } from '#src/i18n/translate.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { openApiDocument } from '#src/operations/openapi.ts'

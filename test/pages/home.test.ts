@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recentExample } from '#src/alerts/messages/example.ts'
 import * as prices from '#src/billing/price-list.ts'
-import { alertView } from '#src/channels/telegram-alert.ts'
+import { alertView } from '#src/channels/telegram/alert.ts'
 import { checkedKey, translate, translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { plainOf } from '#src/telegram/text.ts'

@@ -1,7 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import type { AlertFilter } from '#src/actions/verbs.ts'
 import type { AlertLine } from '#src/alerts/history/lines.ts'
-import { lineStart } from '#src/channels/wording.ts'
+import { lineStart } from '#src/channels/card/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'

@@ -1,7 +1,7 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
 import { type ButtonData, packed, unpacked } from '#src/actions/codec.ts'
-import { isOpenLink } from '#src/channels/wording.ts'
+import { isOpenLink } from '#src/channels/card/wording.ts'
 import { formatDate } from '#src/i18n/format.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { type Address, Units } from '#src/kernel/units.ts'

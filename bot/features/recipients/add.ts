@@ -1,12 +1,12 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
+import { isOpenLink } from '#src/channels/card/wording.ts'
 import {
   CHANNEL_KEYS,
   REGISTRY as CHANNELS,
   TYPED_CHANNELS,
   type TypedChannel,
 } from '#src/channels/index.ts'
-import { isOpenLink } from '#src/channels/wording.ts'
 import { LABEL_LENGTH_MAX } from '#src/kernel/label.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import { listChannels } from '#src/operations/channels.ts'

@@ -1,10 +1,10 @@
 /** The page of an alert behind a signed link: its content, and the actions that the link allows. */
 import { z } from 'zod'
+import { alertHeading } from '#src/channels/card/heading.ts'
+import { helpFormOf } from '#src/channels/card/transfer.ts'
 import type { EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
-import { alertHeading } from '#src/channels/heading.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
-import { pastWords } from '#src/channels/recovered.ts'
-import { helpFormOf } from '#src/channels/transfer.ts'
+import { pastWords } from '#src/channels/updates/recovered.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { type SignalHelp, signalHelp } from '#src/i18n/signal-help.ts'

@@ -1,5 +1,5 @@
 /** When the outages of stored alerts began and ended: the same times in messages, lists and pages. */
-import { endedOutage, outageStart } from '#src/channels/outage.ts'
+import { endedOutage, outageStart } from '#src/channels/card/outage.ts'
 import type { Db } from '#src/db/connection.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { recoveryRoleOf } from '#src/watches/events.ts'

@@ -1,5 +1,5 @@
 /** Sends alerts without a timely acknowledgement to further recipients. */
-import { outageStart } from '#src/channels/outage.ts'
+import { outageStart } from '#src/channels/card/outage.ts'
 import type { Db } from '#src/db/connection.ts'
 import { lockIfDue } from '#src/db/due-rows.ts'
 import * as delivery from '#src/delivery/service.ts'

@@ -3,7 +3,7 @@
  * end of a mute. Each message is written in the transaction that schedules the next one, so that a stop of the
  * process neither repeats nor skips a message.
  */
-import { outageStart } from '#src/channels/outage.ts'
+import { outageStart } from '#src/channels/card/outage.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { listDueIds, lockIfDue } from '#src/db/due-rows.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'

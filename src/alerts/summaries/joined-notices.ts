@@ -1,7 +1,7 @@
 /** Several notices for one reader in one message. Pure. */
 import { packed } from '#src/actions/codec.ts'
+import { rankOf } from '#src/channels/card/wording.ts'
 import type { Envelope, EnvelopeMessage, MessageButton } from '#src/channels/envelope.ts'
-import { rankOf } from '#src/channels/wording.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import { addUpNotices, rewordEnded } from './notice-sums.ts'
 

@@ -3,9 +3,10 @@
  * due. Claiming the deliveries and writing the summary are one transaction, so each delivery is sent once,
  * and after a stop the next run continues.
  */
-import { asCurrent } from '#src/channels/current.ts'
+
 import { Envelope, type EnvelopeMessage } from '#src/channels/envelope.ts'
 import { plainEnvelope } from '#src/channels/plain-envelope.ts'
+import { asCurrent } from '#src/channels/updates/current.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import * as delivery from '#src/delivery/service.ts'
