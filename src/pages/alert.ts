@@ -3,7 +3,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { isLocale } from '#src/kernel/locale.ts'
 import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import type { App } from '#src/operations/define.ts'
-import { actOnLinkedAlert, getLinkedAlert } from '#src/operations/links.ts'
+import { actOnLinkedAlert, getLinkedAlert } from '#src/operations/pages/links.ts'
 import { alertFormOf, alertPageData } from './alert-view.ts'
 import { formOf } from './form.ts'
 import {

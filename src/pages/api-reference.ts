@@ -1,4 +1,4 @@
-import { type Documented, openApiDocument } from '#src/operations/openapi.ts'
+import { type Documented, openApiDocument } from '#src/operations/openapi/openapi.ts'
 import { apiDocs } from './docs-api.ts'
 import { onceEach } from './once-each.ts'
 

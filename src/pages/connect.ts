@@ -9,7 +9,7 @@ import {
   draftLinkedPurchase,
   peekConnectCode,
   refuseConnectCode,
-} from '#src/operations/links.ts'
+} from '#src/operations/pages/links.ts'
 import type { ConnectOffer } from '#src/recipients/connect.ts'
 import { botUrl } from './bot-url.ts'
 import { chainParams } from './chain-params.ts'

@@ -9,7 +9,7 @@ import {
   getLinkedTopup,
   getPaymentPage,
   renewLinkedTopup,
-} from '#src/operations/links.ts'
+} from '#src/operations/pages/links.ts'
 import { formOf } from './form.ts'
 import { choicesOf, localeOf, sendPage, zoneOf } from './layout.ts'
 import { askerByLink, type LinkRoute } from './link.ts'

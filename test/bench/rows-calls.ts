@@ -11,7 +11,7 @@ import { listDueDeliveries, listDueInBacklogs } from '#src/delivery/due-store.ts
 import type { Caller } from '#src/kernel/caller.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
-import { readStats, refreshStats } from '#src/operations/figures.ts'
+import { readStats, refreshStats } from '#src/operations/figures/figures.ts'
 import { listWatches } from '#src/watches/manage/service.ts'
 import {
   addressOf,

@@ -13,7 +13,7 @@ import {
   muteMessage,
   muteWatchOf,
   unacknowledgeMessage,
-} from '#src/operations/chat-alerts.ts'
+} from '#src/operations/chat/alerts.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'

@@ -4,7 +4,7 @@ import { argumentsOf, type Press, unpacked, type Verb } from '#src/actions/codec
 import type { AlertCard } from '#src/alerts/history/card.ts'
 import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram/buttons.ts'
 import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
-import { findMessage, getAlert, openHelp } from '#src/operations/chat-alerts.ts'
+import { findMessage, getAlert, openHelp } from '#src/operations/chat/alerts.ts'
 import { hasButtons } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { firstLink } from '../../core/first-link.ts'

@@ -2,7 +2,7 @@
 import type { Missed } from '#src/alerts/summaries/missed.ts'
 import type { RecentTest, TestResult } from '#src/delivery/model.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { getDestination, testDestination } from '#src/operations/chat-destinations.ts'
+import { getDestination, testDestination } from '#src/operations/chat/destinations.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { nextAllowedAt } from '../../core/error-sentences.ts'

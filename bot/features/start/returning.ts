@@ -3,7 +3,7 @@
 import { packed } from '#src/actions/codec.ts'
 import type { Missed } from '#src/alerts/summaries/missed.ts'
 import type { Translate } from '#src/i18n/translate.ts'
-import { getDestination } from '#src/operations/chat-destinations.ts'
+import { getDestination } from '#src/operations/chat/destinations.ts'
 import { unblockChat } from '#src/recipients/chats.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
