@@ -37,7 +37,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   fastify: /^src\/(http|pages)\/|^sandbox\/|^src\/app\.ts$|^bot\/core\/webhook\.ts$/,
   grammy: /^bot\/|^src\/telegram\/|^src\/channels\/telegram\/telegram\.ts$|^src\/app\.ts$/,
   i18next: /^src\/i18n\//,
-  minisearch: /^src\/pages\/docs-search\.ts$/,
+  minisearch: /^src\/pages\/docs\/search\.ts$/,
   nodemailer: /^src\/channels\/mail\/mailer\.ts$/,
   secp256k1: /^src\/chain\/recover\.ts$/,
   siwe: /^src\/auth\/message\.ts$/,
@@ -91,10 +91,10 @@ const FORBIDDEN: readonly (readonly [string, RegExp, RegExp])[] = [
   [
     'process.env',
     /\bprocess\.env\b/,
-    /^src\/(config|main)\.ts$|^sandbox\/main\.ts$|^src\/db\/main\.ts$|^src\/pages\/docs-calls\.ts$/,
+    /^src\/(config|main)\.ts$|^sandbox\/main\.ts$|^src\/db\/main\.ts$|^src\/pages\/docs\/calls\.ts$/,
   ],
   ['the machine’s clock', /\bDate\.now\(\)|\bnew Date\(\)/, /^src\/kernel\/clock\.ts$/],
-  ['console', /\bconsole\./, /^sandbox\/.*browser\/|^src\/pages\/docs-calls\.ts$/],
+  ['console', /\bconsole\./, /^sandbox\/.*browser\/|^src\/pages\/docs\/calls\.ts$/],
   ['Math.random', /\bMath\.random\b/, /^$/],
   // Escaped text can still be pressed; the functions of `bot/views/markup.ts` make it inert.
   ['escapeHtml', /\bescapeHtml\b/, /^(?:src|sandbox)\/|^bot\/views\/markup\.ts$/],

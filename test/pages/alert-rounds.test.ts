@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readLinkedAlertPage } from '#src/alerts/history/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
-import { alertPageData } from '#src/pages/alert-view.ts'
+import { alertPageData } from '#src/pages/alert/view.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { DUTY_RESULTS, type DutyResult } from '#src/watches/provider-rounds.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { apiDocs } from '#src/pages/docs-api.ts'
+import { apiDocs } from '#src/pages/docs/api.ts'
 import english from '../../../locales/en/operations.json' with { type: 'json' }
 import { REGISTRY } from '../index.ts'
 import { openApiDocument } from './openapi.ts'

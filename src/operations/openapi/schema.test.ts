@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { CHAINS, serveChain } from '#src/kernel/chains.ts'
-import { apiDocs } from '#src/pages/docs-api.ts'
+import { apiDocs } from '#src/pages/docs/api.ts'
 import { REGISTRY } from '../index.ts'
 import { openApiDocument } from './openapi.ts'
 

@@ -8,7 +8,7 @@ import { checkedKey, hasText, id, type Translate } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
 import { Address, type JsonObject } from '#src/kernel/units.ts'
-import { parseHelpText } from './help-text.ts'
+import { parseHelpText } from '../help-text.ts'
 
 /** Number of characters of calldata that the page shows; the JSON has all of it. */
 const INPUT_SHOWN = 400

@@ -5,9 +5,9 @@ import { AppError } from '#src/kernel/errors.ts'
 import { isLocale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { getLinkedEvidence } from '#src/operations/pages/links.ts'
+import { queryParametersOf, sendPage } from '../layout.ts'
+import { askerByLink, type LinkRoute } from '../link.ts'
 import { evidenceView } from './evidence-view.ts'
-import { queryParametersOf, sendPage } from './layout.ts'
-import { askerByLink, type LinkRoute } from './link.ts'
 
 /**
  * `/a/<code>/evidence` and `/a/<code>/evidence.json`: the evidence of an alert, which anybody can check on

@@ -1,6 +1,6 @@
 import { type Documented, openApiDocument } from '#src/operations/openapi/openapi.ts'
-import { apiDocs } from './docs-api.ts'
-import { onceEach } from './once-each.ts'
+import { onceEach } from '../once-each.ts'
+import { apiDocs } from './api.ts'
 
 /** The API reference of a service in a language. */
 export const readApiReference = onceEach((app: Documented, { locale }) =>

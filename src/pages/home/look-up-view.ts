@@ -17,9 +17,9 @@ import type { LookUpAnswer } from '#src/watches/look-up.ts'
 import { countRounds, roundsWithin, toneOfRounds } from '#src/watches/provider-rounds.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
-import { botUrl } from './bot-url.ts'
+import { botUrl } from '../bot-url.ts'
+import { roundsGrid } from '../providers/rounds-view.ts'
 import { exampleProvider } from './example-provider.ts'
-import { roundsGrid } from './rounds-view.ts'
 
 /** Answer of the search box. At most one of its fields is set. */
 export interface AnswerView {

@@ -20,10 +20,10 @@ import { Id } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { countRounds } from '#src/watches/provider-rounds.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
-import { timeline } from './alert-timeline.ts'
-import { botUrl } from './bot-url.ts'
-import { parseHelpText } from './help-text.ts'
-import { roundsGrid } from './rounds-view.ts'
+import { botUrl } from '../bot-url.ts'
+import { parseHelpText } from '../help-text.ts'
+import { roundsGrid } from '../providers/rounds-view.ts'
+import { timeline } from './timeline.ts'
 
 /** Input of the alert's page. */
 export interface AlertFacts {

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
-import { sendPage } from './layout.ts'
+import { sendPage } from '../layout.ts'
 
 /** A question on a page, with its possible answers. */
 export interface Question {

@@ -9,7 +9,7 @@ import { formatAmount, shortAddress } from '#src/i18n/format.ts'
 import { id, type Translate } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import type { ConnectOffer } from '#src/recipients/connect.ts'
-import { minimumText, type OrderLine, slotsText } from './pay-order.ts'
+import { minimumText, type OrderLine, slotsText } from '../pay/order.ts'
 
 /** Slots that the chat buys once it may spend. */
 export interface AskedPurchase {

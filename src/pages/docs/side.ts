@@ -2,8 +2,8 @@
 import type { Translate } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import { readApiReference } from './api-reference.ts'
-import { watchTypes } from './docs-watches.ts'
 import { guideSections } from './guide.ts'
+import { watchTypes } from './watches.ts'
 
 /** The sections of the documentation, in reading order. */
 const PARTS = [

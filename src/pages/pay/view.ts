@@ -14,8 +14,10 @@ import { refusalTitle } from '#src/i18n/refusal.ts'
 import { checkedKey, hasText, html, id, type Translate } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import type { App } from '#src/operations/define.ts'
-import { botUrl } from './bot-url.ts'
-import { chainParams } from './chain-params.ts'
+import { botUrl } from '../bot-url.ts'
+import { chainParams } from '../chain-params.ts'
+import type { RefusalView } from '../refusal-page.ts'
+import { walletApps } from '../wallet-apps.ts'
 import {
   detailRows,
   openTransaction,
@@ -23,10 +25,8 @@ import {
   orderRemarks,
   roundedAmountText,
   shownPaymentReceipts,
-} from './pay-order.ts'
-import { payStepsOf } from './pay-steps.ts'
-import type { RefusalView } from './refusal-page.ts'
-import { walletApps } from './wallet-apps.ts'
+} from './order.ts'
+import { payStepsOf } from './steps.ts'
 
 /** Input of the pay page. */
 export interface PayPage extends PaymentPage {

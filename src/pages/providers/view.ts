@@ -13,8 +13,8 @@ import type { AddressAnswer } from '#src/watches/look-up.ts'
 import { countRounds, roundsWithin, toneOfRounds } from '#src/watches/provider-rounds.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { LOW_LIMITS_WEI } from '#src/watches/types/provider-fsp/balances.ts'
-import type { LinkPreview } from './layout.ts'
-import { watchesOf } from './look-up-view.ts'
+import { watchesOf } from '../home/look-up-view.ts'
+import type { LinkPreview } from '../layout.ts'
 import { roundsGrid } from './rounds-view.ts'
 
 /** Data about a provider. */

@@ -1,6 +1,6 @@
 /** The content of the API reference's pages, generated from the OpenAPI document. Pure. */
 import { z } from 'zod'
-import { type CallExample, callExamples } from './docs-calls.ts'
+import { type CallExample, callExamples } from './calls.ts'
 
 const Schema = z.looseObject({
   $ref: z.string().optional(),

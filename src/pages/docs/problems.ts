@@ -4,10 +4,10 @@ import type { ErrorCode } from '#src/kernel/errors.ts'
 import { ERROR_CODES, isErrorCode, statusOfErrorCode } from '#src/kernel/problems.ts'
 import type { App } from '#src/operations/define.ts'
 import { problemBody } from '#src/operations/problem.ts'
+import { createKeptPages } from '../kept-pages.ts'
+import { queryParametersOf, sendPage } from '../layout.ts'
+import { linkPreview } from '../link-preview.ts'
 import { readApiReference } from './api-reference.ts'
-import { createKeptPages } from './kept-pages.ts'
-import { queryParametersOf, sendPage } from './layout.ts'
-import { linkPreview } from './link-preview.ts'
 
 /** Example values for the placeholders of problem texts. */
 const EXAMPLES: { readonly [Code in ErrorCode]?: TextValues } = {

@@ -8,19 +8,19 @@ import { isLocale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { matchesTag, tagOfDocument } from '#src/operations/gate/etag.ts'
 import { API_PREFIX } from '#src/operations/openapi/openapi.ts'
+import { botUrl } from '../bot-url.ts'
+import { createKeptPages, type KeptPages } from '../kept-pages.ts'
+import { choicesOf, localeOf, type Page, queryParametersOf, sendPage } from '../layout.ts'
+import { linkPreview } from '../link-preview.ts'
+import type { OperationDoc } from './api.ts'
 import { readApiReference } from './api-reference.ts'
-import { botUrl } from './bot-url.ts'
-import type { OperationDoc } from './docs-api.ts'
-import { QUERY_LENGTH_MAX, searchDocs } from './docs-search.ts'
-import { asHeading, type DocsPart, sideList } from './docs-side.ts'
-import { eventList, findOfferedType, signalDoc, typeDoc, watchTypes } from './docs-watches.ts'
 import { GUIDE_PATH, guideSections } from './guide.ts'
-import { createKeptPages, type KeptPages } from './kept-pages.ts'
-import { choicesOf, localeOf, type Page, queryParametersOf, sendPage } from './layout.ts'
-import { linkPreview } from './link-preview.ts'
+import { QUERY_LENGTH_MAX, searchDocs } from './search.ts'
+import { asHeading, type DocsPart, sideList } from './side.ts'
 import { VERIFIERS, VERIFY_STEPS, WEBHOOKS_PATH } from './verifiers.ts'
+import { eventList, findOfferedType, signalDoc, typeDoc, watchTypes } from './watches.ts'
 
-const EXAMPLES = new URL('../../examples/', import.meta.url)
+const EXAMPLES = new URL('../../../examples/', import.meta.url)
 /** Address of a service in the examples, in whose place each service names its own. */
 const EXAMPLE_ORIGIN = 'https://watchdog.example.org'
 /** The client in TypeScript, as npm packs it. */

@@ -3,8 +3,8 @@ import MiniSearch, { type SearchOptions } from 'minisearch'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
-import { docsPlaces, type Place, type SearchedPlace } from './docs-places.ts'
-import { onceEach } from './once-each.ts'
+import { onceEach } from '../once-each.ts'
+import { docsPlaces, type Place, type SearchedPlace } from './places.ts'
 import { indexedWords, isHan, queriedWord, queryWords, writtenWords } from './search-words.ts'
 
 /** Maximum length of a query; the rest of a longer query is ignored. */

@@ -11,15 +11,15 @@ import {
   refuseConnectCode,
 } from '#src/operations/pages/links.ts'
 import type { ConnectOffer } from '#src/recipients/connect.ts'
-import { botUrl } from './bot-url.ts'
-import { chainParams } from './chain-params.ts'
-import { formOf } from './form.ts'
-import { localeOf, sendPage } from './layout.ts'
-import { type AskByLink, askerByLink, type LinkRoute } from './link.ts'
+import { botUrl } from '../bot-url.ts'
+import { chainParams } from '../chain-params.ts'
+import { formOf } from '../form.ts'
+import { localeOf, sendPage } from '../layout.ts'
+import { type AskByLink, askerByLink, type LinkRoute } from '../link.ts'
+import { qrImage } from '../qr.ts'
+import { answerScript, isScript, type RefusalView, refusalOf } from '../refusal-page.ts'
+import { walletApps } from '../wallet-apps.ts'
 import { askedOrder, readAskedPurchase } from './purchase-order.ts'
-import { qrImage } from './qr.ts'
-import { answerScript, isScript, type RefusalView, refusalOf } from './refusal-page.ts'
-import { walletApps } from './wallet-apps.ts'
 
 /** Form values of a reader who signs in another program. */
 interface Elsewhere {

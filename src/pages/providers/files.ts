@@ -8,9 +8,9 @@ import { matchesTag, tagOfDocument } from '#src/operations/gate/etag.ts'
 import { drawBadge } from '#src/pictures/badge.ts'
 import { drawPng } from '#src/pictures/png.ts'
 import { drawProvider, drawShared, PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
-import { queryParametersOf } from './layout.ts'
+import { queryParametersOf } from '../layout.ts'
 import { type ProviderRoute, requireProvider } from './provider.ts'
-import type { FoundProvider } from './provider-view.ts'
+import type { FoundProvider } from './view.ts'
 
 /** Time for which everybody may cache a file: a voting round takes 90 seconds. */
 const FRESH_SECONDS = 60

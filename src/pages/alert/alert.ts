@@ -4,8 +4,7 @@ import { isLocale } from '#src/kernel/locale.ts'
 import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import type { App } from '#src/operations/define.ts'
 import { actOnLinkedAlert, getLinkedAlert } from '#src/operations/pages/links.ts'
-import { alertFormOf, alertPageData } from './alert-view.ts'
-import { formOf } from './form.ts'
+import { formOf } from '../form.ts'
 import {
   type Page,
   queryParametersOf,
@@ -14,8 +13,9 @@ import {
   renderPage,
   sendPage,
   sendRendered,
-} from './layout.ts'
-import { askerByLink, type LinkRoute } from './link.ts'
+} from '../layout.ts'
+import { askerByLink, type LinkRoute } from '../link.ts'
+import { alertFormOf, alertPageData } from './view.ts'
 
 /** Time for which a page is kept, so that many readers of one link cost what one does; its own script asks every 15 s. */
 const KEPT_MS = 2000

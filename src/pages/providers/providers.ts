@@ -8,8 +8,8 @@ import { invoke } from '#src/operations/gate/invoke.ts'
 import { listEveryProvider } from '#src/operations/pages/look-ups.ts'
 import { type ListedProvider, ROUNDS_PER_PROVIDER } from '#src/watches/provider-list.ts'
 import { toneOfRounds } from '#src/watches/provider-rounds.ts'
-import { choicesOf, queryParametersOf, sendPage } from './layout.ts'
-import { linkPreview } from './link-preview.ts'
+import { choicesOf, queryParametersOf, sendPage } from '../layout.ts'
+import { linkPreview } from '../link-preview.ts'
 
 /** Maximum length of the search text; a longer text is cut. */
 const INPUT_MAX = 100

@@ -15,7 +15,7 @@ import {
 } from '#src/i18n/format.ts'
 import { id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
-import { explorerLink } from './chain-params.ts'
+import { explorerLink } from '../chain-params.ts'
 
 /** A line of the order. */
 export interface OrderLine {

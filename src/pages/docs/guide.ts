@@ -6,8 +6,8 @@ import { formatDuration } from '#src/i18n/format.ts'
 import type { TextKey, Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { App } from '#src/operations/define.ts'
-import { watchTypes } from './docs-watches.ts'
-import { type HelpBlock, parseHelpText } from './help-text.ts'
+import { type HelpBlock, parseHelpText } from '../help-text.ts'
+import { watchTypes } from './watches.ts'
 
 /** A section that stands alone: paragraphs and lists as plain text, and links to what belongs to it. */
 export interface GuideSection {

@@ -14,9 +14,9 @@ import type { WatchTypeDefinition } from '#src/watches/define.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
 import type { Parameter, SignalDefinition } from '#src/watches/signal.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
-import { callExamples } from './docs-calls.ts'
-import { parseHelpText } from './help-text.ts'
-import { onceEach } from './once-each.ts'
+import { parseHelpText } from '../help-text.ts'
+import { onceEach } from '../once-each.ts'
+import { callExamples } from './calls.ts'
 
 /** Every offered watch type, for the list. */
 export function watchTypes(app: App, t: Translate) {

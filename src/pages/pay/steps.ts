@@ -1,7 +1,7 @@
 /** The steps of a payment for the pay page: what the payer does, then what the chain does. */
 import type { Topup, TopupStatus } from '#src/billing/topups/model.ts'
 import type { Translate } from '#src/i18n/translate.ts'
-import { roundedAmountText, slotsText } from './pay-order.ts'
+import { roundedAmountText, slotsText } from './order.ts'
 
 /** One step. The page's script finds it by its name. */
 export interface PayStep {

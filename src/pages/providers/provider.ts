@@ -5,8 +5,8 @@ import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/gate/invoke.ts'
 import { lookUpAddress } from '#src/operations/pages/look-ups.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
-import { choicesOf, sendPage, zoneOf } from './layout.ts'
-import { type FoundProvider, providerView } from './provider-view.ts'
+import { choicesOf, sendPage, zoneOf } from '../layout.ts'
+import { type FoundProvider, providerView } from './view.ts'
 
 /** Path parameters of a provider's page and files. */
 export interface ProviderRoute {

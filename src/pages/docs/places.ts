@@ -7,13 +7,13 @@ import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import type { App } from '#src/operations/define.ts'
 import type { WatchTypeDefinition } from '#src/watches/define.ts'
 import type { SignalDefinition } from '#src/watches/signal.ts'
+import type { FieldRow } from './api.ts'
 import { readApiReference } from './api-reference.ts'
-import type { FieldRow } from './docs-api.ts'
-import { asHeading } from './docs-side.ts'
-import { eventList, offeredTypes, typePath } from './docs-watches.ts'
 import { GUIDE_PATH, guideSections, plainLines } from './guide.ts'
 import { problemIndex, titleOfCode } from './problems.ts'
+import { asHeading } from './side.ts'
 import { VERIFIERS, VERIFY_STEPS, WEBHOOKS_PATH } from './verifiers.ts'
+import { eventList, offeredTypes, typePath } from './watches.ts'
 
 /** One place in the docs. */
 export interface Place {

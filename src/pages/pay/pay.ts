@@ -10,13 +10,13 @@ import {
   getPaymentPage,
   renewLinkedTopup,
 } from '#src/operations/pages/links.ts'
-import { formOf } from './form.ts'
-import { choicesOf, localeOf, sendPage, zoneOf } from './layout.ts'
-import { askerByLink, type LinkRoute } from './link.ts'
-import { confirmText } from './pay-steps.ts'
-import { payView, statusLine } from './pay-view.ts'
-import { qrImage } from './qr.ts'
-import { answerScript, type RefusalView, refusalOf } from './refusal-page.ts'
+import { formOf } from '../form.ts'
+import { choicesOf, localeOf, sendPage, zoneOf } from '../layout.ts'
+import { askerByLink, type LinkRoute } from '../link.ts'
+import { qrImage } from '../qr.ts'
+import { answerScript, type RefusalView, refusalOf } from '../refusal-page.ts'
+import { confirmText } from './steps.ts'
+import { payView, statusLine } from './view.ts'
 
 /**
  * `/pay/<handle>`: payment instructions and state of a top-up, for holders of the link. Payments are found

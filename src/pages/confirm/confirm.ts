@@ -4,10 +4,10 @@ import { id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import { answerConsent, getConsent } from '#src/operations/pages/links.ts'
 import type { ConsentRequest } from '#src/recipients/consent.ts'
-import { sendQuestion } from './confirm-form.ts'
-import { formOf } from './form.ts'
-import { sendPage } from './layout.ts'
-import { askerByLink, type LinkRoute } from './link.ts'
+import { formOf } from '../form.ts'
+import { sendPage } from '../layout.ts'
+import { askerByLink, type LinkRoute } from '../link.ts'
+import { sendQuestion } from './form.ts'
 
 /**
  * What the page says after an answer, or instead of the question. `already`: the mailbox was confirmed before. `over`:
