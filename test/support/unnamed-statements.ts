@@ -73,7 +73,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
     step: 'Targets are copied to each database, which judges its own watches; payments are recorded in one database and booked in that of the wallet',
     functions: [
       'src/alerts/notify/budget-store.ts: spendBudget',
-      'src/alerts/counterparty-store.ts: areInRecentAlerts',
+      'src/alerts/store.ts: areInRecentAlerts',
       'src/alerts/episodes/store.ts: endEpisodes',
       'src/alerts/episodes/store.ts: saveEpisodeColumns',
       'src/alerts/store.ts: insertAlerts',

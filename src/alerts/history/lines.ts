@@ -12,7 +12,7 @@ import { type OutageTimes, outageSeconds, readOutages } from '../messages/outage
 import type { Reader } from '../messages/render.ts'
 import type { AlertState } from '../model.ts'
 import { renderRecordedAlert } from '../recorded-alert.ts'
-import type { AlertRow } from '../store.ts'
+import * as store from '../store.ts'
 import { deleteSelected, type ReadDeps, stateOf } from './history.ts'
 import type { AlertSelector } from './part-store.ts'
 import {
@@ -22,7 +22,6 @@ import {
   readAlertCursor,
   toAlertPage,
 } from './parts.ts'
-import * as lines from './store.ts'
 
 /** One alert in a list; its recovery has no separate line. */
 export interface AlertLine {
@@ -131,7 +130,7 @@ export async function listMutedLines(
   caller: Caller,
   { limit, reader }: { readonly limit: number; readonly reader: Reader },
 ): Promise<readonly AlertLine[]> {
-  const rows = await lines.listMuted(deps.db, caller.wallet, {
+  const rows = await store.listMuted(deps.db, caller.wallet, {
     limit,
     exceptTypes: reader.isGroup === true ? LEDGER_TYPES : [],
   })
@@ -161,7 +160,7 @@ function ago(hours: number, now: Date): Date {
 
 async function toLines(
   deps: ReadDeps,
-  rows: readonly AlertRow[],
+  rows: readonly store.AlertRow[],
   reader: Reader,
 ): Promise<AlertLine[]> {
   const outages = await readOutages(deps.db, rows)
@@ -171,7 +170,7 @@ async function toLines(
 
 function toLine(
   deps: ReadDeps,
-  row: AlertRow,
+  row: store.AlertRow,
   outage: OutageTimes | undefined,
   reader: Reader,
 ): AlertLine {

@@ -6,7 +6,7 @@ import { recoveredTitle } from '#src/alerts/messages/render.ts'
 import { OPEN_OTHERS_MAX } from '#src/alerts/model.ts'
 import { glyphOf, isCode, severityWord, TEST_GLYPH } from '#src/channels/card/wording.ts'
 import type { MessageField } from '#src/channels/envelope.ts'
-import { failureWords } from '#src/channels/failure-words.ts'
+import { failureWords } from '#src/channels/failure-reasons.ts'
 import { ALERTS_ANCHOR } from '#src/channels/mail/content.ts'
 import {
   formatDateTime,
