@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Backtest, toBacktest } from '#src/alerts/backtest.ts'
 import { deleteWatchAndCloseAlerts } from '#src/alerts/deletions.ts'
+import { Backtest, toBacktest } from '#src/alerts/messages/backtest.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { IdParam, pageQueryFields, pageRows, pageSchema } from '#src/kernel/pagination.ts'

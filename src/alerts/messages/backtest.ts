@@ -4,7 +4,7 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { Instant, JsonObject } from '#src/kernel/units.ts'
 import { ALERTS_MAX, type BacktestOutcome } from '#src/watches/backtest/backtest.ts'
 import { HISTORY_GAPS } from '#src/watches/history.ts'
-import { type Reader, renderTitle } from './messages/render.ts'
+import { type Reader, renderTitle } from './render.ts'
 
 const Count = z.int().min(0)
 const Counts = z
