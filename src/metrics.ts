@@ -7,7 +7,7 @@ import type { JobApp } from '#src/jobs/define.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { findProblems } from '#src/kernel/health.ts'
 import { createSharedCache } from '#src/kernel/shared-cache.ts'
-import { readStats } from '#src/operations/figures.ts'
+import { readStats } from '#src/operations/figures/figures.ts'
 import {
   NO_PROGRESS,
   progressOfTypes,

@@ -35,10 +35,10 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   'drizzle-orm': /(tables|store)\.ts$|^src\/db\//,
   '@modelcontextprotocol/server': /^src\/http\/mcp\//,
   fastify: /^src\/(http|pages)\/|^sandbox\/|^src\/app\.ts$|^bot\/core\/webhook\.ts$/,
-  grammy: /^bot\/|^src\/telegram\/|^src\/channels\/telegram\.ts$|^src\/app\.ts$/,
+  grammy: /^bot\/|^src\/telegram\/|^src\/channels\/telegram\/telegram\.ts$|^src\/app\.ts$/,
   i18next: /^src\/i18n\//,
-  minisearch: /^src\/pages\/docs-search\.ts$/,
-  nodemailer: /^src\/channels\/mailer\.ts$/,
+  minisearch: /^src\/pages\/docs\/search\.ts$/,
+  nodemailer: /^src\/channels\/mail\/mailer\.ts$/,
   secp256k1: /^src\/chain\/recover\.ts$/,
   siwe: /^src\/auth\/message\.ts$/,
 }
@@ -48,7 +48,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
  * processes with different clocks compare, and the age of a standby's rows.
  */
 const DATABASE_CLOCK = [
-  'src/channels/pace-store.ts',
+  'src/channels/telegram/pace-store.ts',
   'src/db/clock.ts',
   'src/db/leases.ts',
   'src/db/replica.ts',
@@ -79,7 +79,7 @@ const SKIPPING = [
 
 /** Tables of other rooms that a file names in its SQL, because it joins them with tables of its own room. */
 const JOINED_TABLES: Readonly<Record<string, readonly string[]>> = {
-  'src/alerts/deferred-store.ts': ['deliveries'],
+  'src/alerts/summaries/deferred-store.ts': ['deliveries'],
 }
 /** A table in SQL: the name after `from`, `join`, `into`, `update` or `using`. */
 const SQL_TABLE = /\b(?:from|join|into|update|using)\s+(?:only\s+)?([a-z]\w*)/gi
@@ -91,10 +91,10 @@ const FORBIDDEN: readonly (readonly [string, RegExp, RegExp])[] = [
   [
     'process.env',
     /\bprocess\.env\b/,
-    /^src\/(config|main)\.ts$|^sandbox\/main\.ts$|^src\/db\/main\.ts$|^src\/pages\/docs-calls\.ts$/,
+    /^src\/(config|main)\.ts$|^sandbox\/main\.ts$|^src\/db\/main\.ts$|^src\/pages\/docs\/calls\.ts$/,
   ],
   ['the machine’s clock', /\bDate\.now\(\)|\bnew Date\(\)/, /^src\/kernel\/clock\.ts$/],
-  ['console', /\bconsole\./, /^sandbox\/.*browser\/|^src\/pages\/docs-calls\.ts$/],
+  ['console', /\bconsole\./, /^sandbox\/.*browser\/|^src\/pages\/docs\/calls\.ts$/],
   ['Math.random', /\bMath\.random\b/, /^$/],
   // Escaped text can still be pressed; the functions of `bot/views/markup.ts` make it inert.
   ['escapeHtml', /\bescapeHtml\b/, /^(?:src|sandbox)\/|^bot\/views\/markup\.ts$/],
@@ -102,7 +102,7 @@ const FORBIDDEN: readonly (readonly [string, RegExp, RegExp])[] = [
   [
     'slice for a text that people read',
     /\.slice\(0, [^)]*\)\s*\.(?:toWellFormed\(\)|join\(''\))|\btyped\([^()]*\.slice\(0,|\.slice\(0, [^`\n]*\)\}…/,
-    /^sandbox\/|^src\/(?:channels\/(?:email|wording)|i18n\/format)\.ts$|^bot\/views\/view\.ts$/,
+    /^sandbox\/|^src\/(?:channels\/(?:mail\/email|card\/wording)|i18n\/format)\.ts$|^bot\/views\/view\.ts$/,
   ],
 ]
 
@@ -114,7 +114,7 @@ const VERBS_OF_THE_BOT = [
   '#src/recipients/chats.ts',
   '#src/recipients/connect.ts',
   '#src/delivery/service.ts',
-  '#src/channels/telegram-alert.ts',
+  '#src/channels/telegram/alert.ts',
 ]
 
 const LINES_MAX = 500

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { HELP_FORMS } from '#src/channels/transfer.ts'
+import { HELP_FORMS } from '#src/channels/card/transfer.ts'
 import { checkedKey, hasText, translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'

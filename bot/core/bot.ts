@@ -1,6 +1,6 @@
 import { Bot, BotError } from 'grammy'
 import type { Message, Update } from 'grammy/types'
-import type { TelegramPace } from '#src/channels/telegram-pace.ts'
+import type { TelegramPace } from '#src/channels/telegram/pace.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_TIMEOUT_SECONDS, type ApiAccess, onLimited } from '#src/telegram/api.ts'

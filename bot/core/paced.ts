@@ -1,7 +1,7 @@
 import type { Api } from 'grammy'
-import { REPLY_URGENCY } from '#src/channels/pace-rules.ts'
-import { TURN_WAIT_MS_MAX } from '#src/channels/rate-limiter.ts'
-import type { TelegramPace } from '#src/channels/telegram-pace.ts'
+import { TURN_WAIT_MS_MAX } from '#src/channels/requests/rate-limiter.ts'
+import type { TelegramPace } from '#src/channels/telegram/pace.ts'
+import { REPLY_URGENCY } from '#src/channels/telegram/pace-rules.ts'
 import { floodSeconds } from '#src/telegram/errors.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** What was read while one update is handled, so that each thing is read once. */
 import type { Address } from '#src/kernel/units.ts'
 import type { OperationWith } from '#src/operations/define.ts'
-import type { RawInput } from '#src/operations/invoke.ts'
+import type { RawInput } from '#src/operations/gate/invoke.ts'
 
 /**
  * Runs a call; a repeated read with the same input gets the answer of the first. A call that may change something

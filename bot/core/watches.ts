@@ -1,5 +1,5 @@
 import { AppError } from '#src/kernel/errors.ts'
-import { getWatch } from '#src/operations/watches.ts'
+import { getWatch } from '#src/operations/rest/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { readAllWatches, readFunds } from '../views/wallet.ts'
 import { isPrivateType } from '../views/watch-facts.ts'

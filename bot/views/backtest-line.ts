@@ -1,5 +1,5 @@
 /** One line about what a watch would have sent in the last week, with a glyph for each day. */
-import type { Backtest } from '#src/alerts/backtest.ts'
+import type { Backtest } from '#src/alerts/messages/backtest.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 
 /** A backtest, or `failed` where it was refused or not ready in time. */

@@ -1,6 +1,6 @@
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import type { HelpPart } from '#src/actions/verbs.ts'
-import type { ExampleKind } from '#src/alerts/example.ts'
+import type { ExampleKind } from '#src/alerts/messages/example.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { act } from './view.ts'
 

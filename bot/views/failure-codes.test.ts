@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { FAILURE_REASONS } from '#src/channels/failure-reasons.ts'
-import { failureWords } from '#src/channels/failure-words.ts'
+import { FAILURE_REASONS, failureWords } from '#src/channels/failure-reasons.ts'
 import { hasText, translator } from '#src/i18n/translate.ts'
 import { withoutJoiners } from '#src/kernel/inert-text.ts'
 import { LOCALES } from '#src/kernel/locale.ts'

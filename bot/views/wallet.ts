@@ -1,6 +1,6 @@
 /** Data of a wallet for screens, read through the gate by handlers and by updaters of live messages. */
-import { getWalletStatus } from '#src/operations/chat-status.ts'
-import { listWatches } from '#src/operations/watches.ts'
+import { getWalletStatus } from '#src/operations/chat/status.ts'
+import { listWatches } from '#src/operations/rest/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { InvokeOperation } from '../core/context.ts'
 import { type SlotUse, slotUse } from './slot-use.ts'

@@ -8,7 +8,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { CANARY_WALLET, CANARY_WEBHOOK_URL } from '#src/kernel/canary.ts'
 import { configureChannel } from '#src/recipients/destinations.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { listAlertPart } from './part-store.ts'
+import { listAlertPart } from './history/part-store.ts'
 import { recordAlerts } from './service.ts'
 
 type Deps = Parameters<typeof recordAlerts>[0] & Parameters<typeof configureChannel>[0]

@@ -5,7 +5,7 @@ import { storedAddress } from '#src/kernel/units.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { areTargetsOfOtherBalanceWatches } from '#src/watches/notification-view.ts'
 import type { CounterpartyRole } from '#src/watches/types/balance-change.ts'
-import { areInRecentAlerts } from './counterparty-store.ts'
+import { areInRecentAlerts } from './store.ts'
 
 const MOVED = 'wallet-balance.moved'
 

@@ -6,7 +6,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { forgetChat } from '#src/recipients/chats.ts'
 import { deleteWatch } from '#src/watches/manage/service.ts'
-import * as acting from './acknowledge-store.ts'
+import * as acting from './acknowledge/store.ts'
 
 /**
  * Deletes a watch and closes its open alerts; their chat messages are edited to show that.

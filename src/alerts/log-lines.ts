@@ -9,7 +9,7 @@ import { afterCommit } from '#src/db/transaction-scope.ts'
 import type { NewDelivery } from '#src/delivery/service.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import type { EpisodeEnd } from './episodes.ts'
+import type { EpisodeEnd } from './episodes/episodes.ts'
 
 interface Deps {
   readonly log: Logger

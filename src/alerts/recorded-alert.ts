@@ -7,15 +7,15 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { recoveryRoleOf } from '#src/watches/events.ts'
 import { alertUrl } from './alert-urls.ts'
-import type { OpenAlert } from './episodes.ts'
-import type { NotifyDeps } from './notify-deps.ts'
+import type { OpenAlert } from './episodes/episodes.ts'
 import {
   type AlertNote,
   type Reader,
   type Renderable,
   renderMessage,
   renderTitle,
-} from './render.ts'
+} from './messages/render.ts'
+import type { NotifyDeps } from './notify/deps.ts'
 import type { AlertRow } from './store.ts'
 
 /** A recorded alert. */

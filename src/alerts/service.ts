@@ -1,27 +1,27 @@
-import { outageStart } from '#src/channels/outage.ts'
+import { outageStart } from '#src/channels/card/outage.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { addCounterpartyRoles } from './counterparties.ts'
-import * as episodes from './episode-store.ts'
 import {
   applyFirings,
   type EpisodeChanges,
   type EpisodeFiring,
   type OpenAlert,
   startOfAlert,
-} from './episodes.ts'
-import { findCause } from './inhibition.ts'
+} from './episodes/episodes.ts'
+import { findCause } from './episodes/inhibition.ts'
+import * as episodes from './episodes/store.ts'
+import { findActiveCauses, uninhibitAlerts } from './episodes/uninhibit.ts'
 import { logEnded, logInhibited, logRecorded } from './log-lines.ts'
-import { type Notification, notifyRecipients } from './notify.ts'
-import type { NotifyDeps } from './notify-deps.ts'
+import type { AlertNote } from './messages/render.ts'
+import type { NotifyDeps } from './notify/deps.ts'
+import { type Notification, notifyRecipients } from './notify/notify.ts'
 import { markOwnTopups } from './own-topups.ts'
 import { cooldownNotes, recordedFromOpen } from './recorded-alert.ts'
-import type { AlertNote } from './render.ts'
 import { episodeKeyOf, hasRecovery, isMuted, nextReminder } from './rules.ts'
 import * as store from './store.ts'
-import { findActiveCauses, uninhibitAlerts } from './uninhibit.ts'
 
 /** A firing and its record, if it has one. */
 type RecordedFiring = EpisodeFiring & { readonly candidate: AlertCandidate }

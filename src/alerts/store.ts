@@ -1,8 +1,23 @@
-import { and, asc, count, eq, gte, inArray, isNotNull, isNull, lt, ne, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  ne,
+  notInArray,
+  sql,
+} from 'drizzle-orm'
 import { ANY_LENGTH, joinedJson } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { withoutSequentialScans } from '#src/db/plans.ts'
 import { CANARY_WALLET } from '#src/kernel/canary.ts'
+import type { Address } from '#src/kernel/units.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { hasRecovery } from './rules.ts'
 import { alerts } from './tables.ts'
@@ -183,4 +198,61 @@ export async function countAlertsInSpan(
   )
   const [row] = await db.select({ count: count() }).from(alerts).where(isWithin)
   return row?.count ?? 0
+}
+
+/** Open alerts of the wallet that are muted until they recover, newest first, except those of some types. */
+export function listMuted(
+  db: Db,
+  wallet: string,
+  { limit, exceptTypes }: { readonly limit: number; readonly exceptTypes: readonly string[] },
+): Promise<AlertRow[]> {
+  return db
+    .select()
+    .from(alerts)
+    .where(
+      and(
+        eq(alerts.wallet, wallet),
+        sql`${alerts.isEpisode}`,
+        isNull(alerts.recoveredAt),
+        isNotNull(alerts.mutedAt),
+        notInArray(alerts.type, [...exceptTypes]),
+      ),
+    )
+    .orderBy(desc(alerts.firedAt), desc(alerts.id))
+    .limit(limit)
+}
+
+/** The other account of a transfer that a watch reports. */
+interface Counterparty {
+  readonly wallet: Address
+  readonly watchId: number
+  readonly address: string
+}
+
+/** Number of the newest alerts of a watch that are searched for an account. */
+const RECENT_ALERTS_MAX = 50
+
+/** Whether each of these accounts is in one of the newest alerts of its watch. */
+export async function areInRecentAlerts(
+  tx: Db,
+  counterparties: readonly Counterparty[],
+): Promise<readonly boolean[]> {
+  // `between` with equal bounds instead of `=`, and the wallet only in the outer query: PostgreSQL then reads the
+  // index on watch and time and stops at the limit. With `=` it reads and sorts all alerts of the watch or wallet.
+  const rows = await tx.execute<{ readonly wasSeen: boolean }>(sql`
+    select exists (
+      select from (
+        select a.wallet, a.data from alerts a
+        where a.watch_id between asked.watch_id and asked.watch_id
+        order by a.watch_id desc, a.fired_at desc limit ${RECENT_ALERTS_MAX}
+      ) newest
+      where newest.wallet = asked.wallet and newest.data ->> 'counterparty' = asked.address
+    ) as "wasSeen"
+    from unnest(
+      ${sql.param(counterparties.map(({ wallet }) => wallet))}::text[],
+      ${sql.param(counterparties.map(({ watchId }) => watchId))}::int[],
+      ${sql.param(counterparties.map(({ address }) => address))}::text[]
+    ) with ordinality as asked (wallet, watch_id, address, place)
+    order by asked.place`)
+  return rows.map(({ wasSeen }) => wasSeen)
 }

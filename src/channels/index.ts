@@ -1,13 +1,13 @@
 import type { Channel } from './define.ts'
-import { discord } from './discord.ts'
-import { email, type MailDeps } from './email.ts'
-import { createHostGroups } from './host-groups.ts'
-import { ntfy } from './ntfy.ts'
-import { pagerduty } from './pagerduty.ts'
-import { createSafeSend } from './safe-fetch.ts'
-import { slack } from './slack.ts'
-import { type TelegramDeps, telegram } from './telegram.ts'
-import { webhook } from './webhook.ts'
+import { discord } from './hooks/discord.ts'
+import { ntfy } from './hooks/ntfy.ts'
+import { pagerduty } from './hooks/pagerduty.ts'
+import { slack } from './hooks/slack.ts'
+import { webhook } from './hooks/webhook.ts'
+import { email, type MailDeps } from './mail/email.ts'
+import { createHostGroups } from './requests/host-groups.ts'
+import { createSafeSend } from './requests/safe-fetch.ts'
+import { type TelegramDeps, telegram } from './telegram/telegram.ts'
 
 /** All channels, in display order. Every list of channels uses it. */
 export const REGISTRY = { telegram, email, webhook, discord, slack, ntfy, pagerduty } as const

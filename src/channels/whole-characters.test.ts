@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { envelopeOf } from '../../test/support/envelopes.ts'
 import { CHANNEL_KEYS, REGISTRY as CHANNELS } from './index.ts'
-import { mailSubject } from './mail-text.ts'
+import { mailSubject } from './mail/text.ts'
 
 const FAMILY = '👨‍👩‍👧‍👦'
 const FAMILIES = FAMILY.repeat(40)

@@ -2,10 +2,11 @@
  * Claims due deliveries of chats and mailboxes, one message per recipient, as grouping plans them
  * (`grouping.ts`).
  */
-import { isFailedDuty } from '#src/channels/duties.ts'
+
+import { hasEnded, isSilent } from '#src/channels/card/wording.ts'
 import { Envelope, type MessageState } from '#src/channels/envelope.ts'
+import { isFailedDuty } from '#src/channels/groups/duties.ts'
 import type { ChannelKey, ServiceChannel } from '#src/channels/index.ts'
-import { hasEnded, isSilent } from '#src/channels/wording.ts'
 import type { Db } from '#src/db/connection.ts'
 import {
   type ClaimDeps,

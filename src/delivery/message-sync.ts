@@ -1,10 +1,11 @@
 /** Content of a message from its deliveries and their states. Pure. */
-import { causeOf, causeOfFailedDuties } from '#src/channels/cause.ts'
-import { asCurrent } from '#src/channels/current.ts'
+
+import { endOf as outageEndOf, startOf } from '#src/channels/card/outage.ts'
+import { helpFormOf, movedTitles } from '#src/channels/card/transfer.ts'
+import { hasEnded, rankOf } from '#src/channels/card/wording.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
-import { endOf as outageEndOf, startOf } from '#src/channels/outage.ts'
-import { helpFormOf, movedTitles } from '#src/channels/transfer.ts'
-import { hasEnded, rankOf } from '#src/channels/wording.ts'
+import { causeOf, causeOfFailedDuties } from '#src/channels/groups/cause.ts'
+import { asCurrent } from '#src/channels/updates/current.ts'
 import type { SentMessage } from './message-store.ts'
 import { pictureOf } from './picture-rules.ts'
 

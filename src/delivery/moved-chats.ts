@@ -1,4 +1,4 @@
-import { TelegramDestination } from '#src/channels/telegram.ts'
+import { TelegramDestination } from '#src/channels/telegram/telegram.ts'
 import type { Db } from '#src/db/connection.ts'
 import { findChatId, listChatLinks, moveChat } from '#src/recipients/chats.ts'
 import * as messages from './message-store.ts'

@@ -1,6 +1,7 @@
 /** Decides which messages have a picture of the provider. Pure. */
-import { isAboutDuty } from '#src/channels/duties.ts'
+
 import type { Cause, Envelope, MessagePicture } from '#src/channels/envelope.ts'
+import { isAboutDuty } from '#src/channels/groups/duties.ts'
 import { Address } from '#src/kernel/units.ts'
 
 /** Number of duties in one message from which on they count as an outage. */

@@ -3,9 +3,9 @@
  * outage, where a message cannot show its picture itself (`sendPicture` of the channel). A message never waits for its
  * picture: the picture is planned when the message has arrived, and is tried once; failures are only logged.
  */
-import { cardOf } from '#src/channels/card.ts'
+import { cardOf } from '#src/channels/card/card.ts'
+import { hasEnded } from '#src/channels/card/wording.ts'
 import type { Channels } from '#src/channels/index.ts'
-import { hasEnded } from '#src/channels/wording.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Clock } from '#src/kernel/clock.ts'

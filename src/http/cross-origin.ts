@@ -5,7 +5,7 @@
  * @see https://fetch.spec.whatwg.org/#http-cors-protocol
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { API_PREFIX } from '#src/operations/openapi.ts'
+import { API_PREFIX } from '#src/operations/openapi/openapi.ts'
 
 const MCP_PATH = '/mcp'
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '#src/kernel/caller.ts'
-import { RATE_CLASSES, type RateCount } from '#src/operations/limits.ts'
+import { RATE_CLASSES, type RateCount } from '#src/operations/gate/limits.ts'
 
 /** Key of a request's rate limit: its token, or the client's network if there is no token. */
 export function limitKeyOf(request: FastifyRequest, caller: Caller | undefined): string {

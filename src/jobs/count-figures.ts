@@ -1,4 +1,4 @@
-import { refreshStats } from '#src/operations/figures.ts'
+import { refreshStats } from '#src/operations/figures/figures.ts'
 import type { Job } from './define.ts'
 
 const HALF_MINUTE_MS = 30_000

@@ -1,6 +1,6 @@
 import type { Heads } from '#src/chain/heads.ts'
-import type { MailDeps } from '#src/channels/email.ts'
-import type { MailServer } from '#src/channels/mailer.ts'
+import type { MailDeps } from '#src/channels/mail/email.ts'
+import type { MailServer } from '#src/channels/mail/mailer.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Fence, Leases } from '#src/db/leases.ts'
 import type { Slices } from '#src/db/slices.ts'

@@ -1,4 +1,4 @@
-import { messageStates } from '#src/alerts/message-state.ts'
+import { messageStates } from '#src/alerts/messages/message-state.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Job, JobApp, JobWakeUps } from './define.ts'
 

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '#src/kernel/durations.ts'
-import { resealAnswers } from '#src/operations/idempotency.ts'
+import { resealAnswers } from '#src/operations/gate/idempotency.ts'
 import { resealDestinations } from '#src/recipients/destination-box.ts'
 import type { Job } from './define.ts'
 

@@ -1,4 +1,4 @@
-import { messageStates } from '#src/alerts/message-state.ts'
+import { messageStates } from '#src/alerts/messages/message-state.ts'
 import { sendPictures as send } from '#src/delivery/pictures.ts'
 import type { Job } from './define.ts'
 

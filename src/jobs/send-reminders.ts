@@ -1,4 +1,4 @@
-import { escalateAndRemind } from '#src/alerts/reminders.ts'
+import { escalateAndRemind } from '#src/alerts/reminders/reminders.ts'
 import type { Job } from './define.ts'
 
 /** Sends due escalations, the alerts of watches whose mute has ended, and reminders of unacknowledged alerts. */

@@ -1,5 +1,5 @@
-import { sendThrottleSummaries } from '#src/alerts/budget.ts'
-import { sendSummaries as send } from '#src/alerts/summaries.ts'
+import { sendThrottleSummaries } from '#src/alerts/notify/budget.ts'
+import { sendSummaries as send } from '#src/alerts/summaries/summaries.ts'
 import type { Job } from './define.ts'
 
 /** Sends the deliveries deferred by quiet hours, digests, mutes and hourly limits when these end. */

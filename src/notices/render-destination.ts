@@ -1,4 +1,4 @@
-import { failureWords } from '#src/channels/failure-words.ts'
+import { failureWords } from '#src/channels/failure-reasons.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { formatDuration, shortAddress } from '#src/i18n/format.ts'
 import {

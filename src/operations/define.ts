@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { EvidenceChain } from '#src/alerts/evidence-chain.ts'
+import type { EvidenceChain } from '#src/alerts/evidence/chain.ts'
 import type { Metering } from '#src/billing/metering/service.ts'
 import type { ResourceId } from '#src/billing/price-list.ts'
 import type { PaymentSetup } from '#src/billing/topups/model.ts'
@@ -22,7 +22,7 @@ import type { SentMessageIds } from '#src/recipients/chats.ts'
 import type { Backtests } from '#src/watches/backtest/backtest.ts'
 import type { WatchTypeFacts } from '#src/watches/facts.ts'
 import type { LookUps } from '#src/watches/look-up.ts'
-import type { RateClass, RequestLimits } from './limits.ts'
+import type { RateClass, RequestLimits } from './gate/limits.ts'
 
 /** Dependencies of all verbs, created once in `app.ts`. Verbs name only the parts that they use. */
 export interface App {

@@ -1,6 +1,6 @@
 /** Times that this room stores by the clock of the service, see `repairTimes`. */
 import { rowsWithin, type StoredTimes, timesWithin } from '#src/db/repair-times.ts'
-import { RATE_CLASSES } from './limits.ts'
+import { RATE_CLASSES } from './gate/limits.ts'
 import { publicFigures, rateCounts } from './tables.ts'
 
 /** Longest window of a limit. */

@@ -19,7 +19,7 @@ import {
   negotiateLocale,
 } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
-import { matchesTag, tagOfDocument } from '#src/operations/etag.ts'
+import { matchesTag, tagOfDocument } from '#src/operations/gate/etag.ts'
 
 /** Folder of the styles and the logo. */
 export const ASSETS_FOLDER = fileURLToPath(new URL('./assets', import.meta.url))

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { LinkKind } from '#src/kernel/caller.ts'
 import type { App, OperationWith } from '#src/operations/define.ts'
-import { invoke, type RawInput } from '#src/operations/invoke.ts'
+import { invoke, type RawInput } from '#src/operations/gate/invoke.ts'
 import { localeOf } from './layout.ts'
 
 /** Path parameters of a page that a link opens. */

@@ -1,5 +1,5 @@
 import type { Translate } from '#src/i18n/translate.ts'
-import type { Documented } from '#src/operations/openapi.ts'
+import type { Documented } from '#src/operations/openapi/openapi.ts'
 
 /**
  * A function that makes once for each service and language what does not change while the service runs.

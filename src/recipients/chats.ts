@@ -1,7 +1,7 @@
 /** Linked Telegram chats: their wallets and rights, and how links end. */
 import { recordLinkedAccount } from '#src/billing/subscriptions/service.ts'
 import type { Channels } from '#src/channels/index.ts'
-import { TelegramDestination } from '#src/channels/telegram.ts'
+import { TelegramDestination } from '#src/channels/telegram/telegram.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'

@@ -5,8 +5,8 @@
  * The number of such e-mails to one mailbox is limited, however many wallets request them.
  */
 import { DeliveryError } from '#src/channels/define.ts'
-import { type MailDeps, sendConfirmation } from '#src/channels/email.ts'
 import { REGISTRY as CHANNELS, type ChannelKey } from '#src/channels/index.ts'
+import { type MailDeps, sendConfirmation } from '#src/channels/mail/email.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'
 import { claimDueRows, reschedule } from '#src/db/queue.ts'

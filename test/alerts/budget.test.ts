@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { pruneBudgets } from '#src/alerts/budget.ts'
+import { pruneBudgets } from '#src/alerts/notify/budget.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 

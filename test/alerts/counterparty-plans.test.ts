@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { areInRecentAlerts } from '#src/alerts/counterparty-store.ts'
+import { areInRecentAlerts } from '#src/alerts/store.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { openExplained, rowsRead } from '../support/plans.ts'

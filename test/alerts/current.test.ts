@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { acknowledgeAlert } from '#src/alerts/acknowledge.ts'
-import { getAlert } from '#src/alerts/card.ts'
-import { listAlertLines } from '#src/alerts/history-view.ts'
-import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
+import { acknowledgeAlert } from '#src/alerts/acknowledge/acknowledge.ts'
+import { getAlert } from '#src/alerts/history/card.ts'
+import { listAlertLines } from '#src/alerts/history/lines.ts'
+import { readLinkedAlertPage } from '#src/alerts/history/public-view.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 /** What is said of an open alert later has the figures of then. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { acknowledgeAlert, muteEpisode } from '#src/alerts/acknowledge.ts'
-import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
+import { acknowledgeAlert, muteEpisode } from '#src/alerts/acknowledge/acknowledge.ts'
+import { readLinkedAlertPage } from '#src/alerts/history/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
-import { alertPageData } from '#src/pages/alert-view.ts'
+import { alertPageData } from '#src/pages/alert/view.ts'
 import { confirmMailbox } from '../support/destinations.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createEvidenceChain } from '#src/alerts/evidence-chain.ts'
+import { createEvidenceChain } from '#src/alerts/evidence/chain.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import { AppError } from '#src/kernel/errors.ts'
 

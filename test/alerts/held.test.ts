@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { muteChatAndReschedule } from '#src/alerts/settings-changes.ts'
+import { muteChatAndReschedule } from '#src/alerts/reminders/settings-changes.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 

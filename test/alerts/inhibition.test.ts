@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { muteEpisode } from '#src/alerts/acknowledge.ts'
+import { muteEpisode } from '#src/alerts/acknowledge/acknowledge.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 const COMMIT = 'fsp.ftso-commit'

@@ -6,9 +6,9 @@ import {
   muteWatchOf,
   unacknowledgeAlert,
   unacknowledgeMessage,
-} from '#src/alerts/acknowledge.ts'
+} from '#src/alerts/acknowledge/acknowledge.ts'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
-import { findLinkedActor, readLinkedAlertPage } from '#src/alerts/public-view.ts'
+import { findLinkedActor, readLinkedAlertPage } from '#src/alerts/history/public-view.ts'
 import { listAllRecipients } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import type { Alert } from '../generated/api.ts'

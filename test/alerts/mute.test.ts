@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { muteEpisode } from '#src/alerts/acknowledge.ts'
-import { muteChatAndReschedule } from '#src/alerts/settings-changes.ts'
+import { muteEpisode } from '#src/alerts/acknowledge/acknowledge.ts'
+import { muteChatAndReschedule } from '#src/alerts/reminders/settings-changes.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import { linkChat } from '../support/destinations.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'

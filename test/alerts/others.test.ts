@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
-import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
+import { readLinkedAlertPage } from '#src/alerts/history/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
-import { alertPageData } from '#src/pages/alert-view.ts'
+import { alertPageData } from '#src/pages/alert/view.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 const COMMIT = 'fsp.ftso-commit'

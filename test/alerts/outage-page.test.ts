@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
-import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
+import { readLinkedAlertPage } from '#src/alerts/history/public-view.ts'
 import { STATEMENT_CHANNEL } from '#src/db/diagnostics.ts'
 import { listAllRecipients, readRecipientsById } from '#src/recipients/service.ts'
 import { textOf } from '../pages/site.ts'

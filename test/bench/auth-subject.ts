@@ -3,7 +3,7 @@ import { createApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { createServer } from '#src/http/server.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { createLimits } from '#src/operations/limits.ts'
+import { createLimits } from '#src/operations/gate/limits.ts'
 import { testEnvironment } from '../support/environment.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Agent } from 'undici'
-import { webhookBody } from '#src/channels/webhook.ts'
+import { webhookBody } from '#src/channels/hooks/webhook.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { makeSecret } from '#src/channels/webhook.ts'
+import { makeSecret } from '#src/channels/hooks/webhook.ts'
 import type { Connection } from '#src/db/connection.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'

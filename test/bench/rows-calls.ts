@@ -1,7 +1,7 @@
 /** The calls that `rows` measures. */
 
-import { listAlerts } from '#src/alerts/history.ts'
-import { listAlertLines } from '#src/alerts/history-view.ts'
+import { listAlerts } from '#src/alerts/history/history.ts'
+import { listAlertLines } from '#src/alerts/history/lines.ts'
 import { getAccount } from '#src/billing/overview.ts'
 import type { Db } from '#src/db/connection.ts'
 import { claimDueDeliveries, releaseAbortedDeliveries } from '#src/delivery/claim-store.ts'
@@ -11,7 +11,7 @@ import { listDueDeliveries, listDueInBacklogs } from '#src/delivery/due-store.ts
 import type { Caller } from '#src/kernel/caller.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
-import { readStats, refreshStats } from '#src/operations/figures.ts'
+import { readStats, refreshStats } from '#src/operations/figures/figures.ts'
 import { listWatches } from '#src/watches/manage/service.ts'
 import {
   addressOf,

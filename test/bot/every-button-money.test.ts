@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isVerbHandled } from '#bot/core/verb-rights.ts'
 import { packed, VERB_NAMES } from '#src/actions/codec.ts'
-import { updateSubscriptions } from '#src/operations/subscriptions.ts'
+import { updateSubscriptions } from '#src/operations/rest/subscriptions.ts'
 import { type TestChat, walletOf } from '../support/bot.ts'
 import { type MoneyWorld, moneyWorld } from '../support/bot-money.ts'
 import { checkScreen, dataOf, pressAll } from '../support/buttons.ts'

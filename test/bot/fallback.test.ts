@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
-import { listRecipients } from '#src/operations/recipients.ts'
+import { listRecipients } from '#src/operations/rest/recipients.ts'
 import { type BotWorld, botWorld, walletOf } from '../support/bot.ts'
 
 let world: BotWorld

@@ -8,9 +8,13 @@ import { claimDueRows } from '#src/db/queue.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { inertText } from '#src/kernel/inert-text.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { configureChannel } from '#src/operations/channels.ts'
-import { deleteRecipient, listRecipients, updateRecipient } from '#src/operations/recipients.ts'
-import { getWatch, updateWatch } from '#src/operations/watches.ts'
+import { configureChannel } from '#src/operations/rest/channels.ts'
+import {
+  deleteRecipient,
+  listRecipients,
+  updateRecipient,
+} from '#src/operations/rest/recipients.ts'
+import { getWatch, updateWatch } from '#src/operations/rest/watches.ts'
 import { LINK_MINUTES } from '#src/recipients/model.ts'
 import { claimTelegramLink } from '#src/recipients/telegram-link.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'

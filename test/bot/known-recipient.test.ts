@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Inbox, startMailServer } from '#sandbox/inbox.ts'
-import { configureChannel } from '#src/operations/channels.ts'
 import {
   addDestination,
   changeDestination,
   listDestinations,
-} from '#src/operations/chat-destinations.ts'
-import { createRecipient } from '#src/operations/recipients.ts'
+} from '#src/operations/chat/destinations.ts'
+import { configureChannel } from '#src/operations/rest/channels.ts'
+import { createRecipient } from '#src/operations/rest/recipients.ts'
 import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 
 let inbox: Inbox

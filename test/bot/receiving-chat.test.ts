@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
-import { createRecipient } from '#src/operations/recipients.ts'
+import { createRecipient } from '#src/operations/rest/recipients.ts'
 import { type BotWorld, botWorld } from '../support/bot.ts'
 
 /** A chat that only receives sees no other recipient, also by buttons from the time before. */

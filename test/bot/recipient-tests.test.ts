@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type ChatHooks, startChatHooks } from '#sandbox/chat-hooks.ts'
-import { testDestination } from '#src/operations/chat-destinations.ts'
-import { createRecipient, deleteRecipient, updateRecipient } from '#src/operations/recipients.ts'
-import { updateWatch } from '#src/operations/watches.ts'
+import { testDestination } from '#src/operations/chat/destinations.ts'
+import {
+  createRecipient,
+  deleteRecipient,
+  updateRecipient,
+} from '#src/operations/rest/recipients.ts'
+import { updateWatch } from '#src/operations/rest/watches.ts'
 import { getWatchType } from '#src/watches/types/index.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'

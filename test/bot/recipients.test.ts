@@ -4,10 +4,14 @@ import { type Inbox, startMailServer } from '#sandbox/inbox.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { packed } from '#src/actions/codec.ts'
 import type { Scope } from '#src/kernel/caller.ts'
-import { configureChannel } from '#src/operations/channels.ts'
-import { invoke } from '#src/operations/invoke.ts'
-import { createRecipient, listRecipients, updateRecipient } from '#src/operations/recipients.ts'
-import { updateWatch } from '#src/operations/watches.ts'
+import { invoke } from '#src/operations/gate/invoke.ts'
+import { configureChannel } from '#src/operations/rest/channels.ts'
+import {
+  createRecipient,
+  listRecipients,
+  updateRecipient,
+} from '#src/operations/rest/recipients.ts'
+import { updateWatch } from '#src/operations/rest/watches.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'

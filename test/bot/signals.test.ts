@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
-import { getWatch, updateWatch } from '#src/operations/watches.ts'
+import { getWatch, updateWatch } from '#src/operations/rest/watches.ts'
 import { saveStates } from '#src/watches/state-store.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 

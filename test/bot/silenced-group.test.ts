@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
-import { sendMissed } from '#src/alerts/missed.ts'
+import { sendMissed } from '#src/alerts/summaries/missed.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'

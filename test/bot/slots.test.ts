@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { termsCode } from '#bot/features/terms/terms.ts'
 import { packed } from '#src/actions/codec.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { acceptTerms, getAccount } from '#src/operations/account.ts'
+import { acceptTerms, getAccount } from '#src/operations/rest/account.ts'
 import {
   listSubscriptions,
   startTrial,
   updateSubscriptions,
-} from '#src/operations/subscriptions.ts'
+} from '#src/operations/rest/subscriptions.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'

@@ -12,12 +12,12 @@ import { packed } from '#src/actions/codec.ts'
 import { createChallenge } from '#src/auth/service.ts'
 import { formatAmount } from '#src/i18n/format.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { getAccount } from '#src/operations/account.ts'
-import { invoke } from '#src/operations/invoke.ts'
-import { draftLinkedPurchase } from '#src/operations/links.ts'
-import { listSubscriptions, updateSubscriptions } from '#src/operations/subscriptions.ts'
-import { createTopup } from '#src/operations/topups.ts'
-import { deleteWatch, listWatches } from '#src/operations/watches.ts'
+import { invoke } from '#src/operations/gate/invoke.ts'
+import { draftLinkedPurchase } from '#src/operations/pages/links.ts'
+import { getAccount } from '#src/operations/rest/account.ts'
+import { listSubscriptions, updateSubscriptions } from '#src/operations/rest/subscriptions.ts'
+import { createTopup } from '#src/operations/rest/topups.ts'
+import { deleteWatch, listWatches } from '#src/operations/rest/watches.ts'
 import {
   claimConnectCode,
   connectScopes,

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
-import { deleteWatch, getWatch } from '#src/operations/watches.ts'
+import { deleteWatch, getWatch } from '#src/operations/rest/watches.ts'
 import { listChatLinks, unlinkChat } from '#src/recipients/chats.ts'
 import { recordDeliverySuccesses } from '#src/recipients/outcome-store.ts'
 import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'

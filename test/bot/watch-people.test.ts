@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
-import { configureChannel } from '#src/operations/channels.ts'
+import { configureChannel } from '#src/operations/rest/channels.ts'
 import {
   createRecipient,
   deleteRecipient,
   listRecipients,
   testRecipient,
   updateRecipient,
-} from '#src/operations/recipients.ts'
-import { deleteWatch, getWatch, updateWatch } from '#src/operations/watches.ts'
+} from '#src/operations/rest/recipients.ts'
+import { deleteWatch, getWatch, updateWatch } from '#src/operations/rest/watches.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'

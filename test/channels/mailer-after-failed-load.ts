@@ -1,6 +1,6 @@
 /** Sends two e-mails through a mailer whose package cannot be read when the first one is sent; writes both failures. */
 import { registerHooks } from 'node:module'
-import { createMailer } from '#src/channels/mailer.ts'
+import { createMailer } from '#src/channels/mail/mailer.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 

@@ -117,7 +117,7 @@ describe('ntfy', () => {
 
   test('requests to a protected topic send its login as a header, not in the URL', async () => {
     const posted: unknown[] = []
-    const { ntfy } = await import('#src/channels/ntfy.ts')
+    const { ntfy } = await import('#src/channels/hooks/ntfy.ts')
     const channel = ntfy.create({
       allowPrivate: true,
       userAgent: 'test',

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createSafeSend } from '#src/channels/safe-fetch.ts'
+import { createSafeSend } from '#src/channels/requests/safe-fetch.ts'
 import { type NameServer, startNameServer } from '../support/name-server.ts'
 
 /** Uses a name server of the test, which can give false answers. */

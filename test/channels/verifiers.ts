@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeSecret, rotateSecret } from '#src/channels/webhook.ts'
+import { makeSecret, rotateSecret } from '#src/channels/hooks/webhook.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, webhookWorld } from './worlds.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { verifyStandard, verifyWatchdog } from '#sandbox/verify.ts'
-import { signBody, signStandard, WebhookPayload } from '#src/channels/webhook.ts'
+import { signBody, signStandard, WebhookPayload } from '#src/channels/hooks/webhook.ts'
 import { verifyWebhook } from '../../clients/typescript/src/index.ts'
 import {
   BODY,

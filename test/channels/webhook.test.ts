@@ -7,7 +7,7 @@ import {
   signBody,
   WEBHOOK_HEADERS,
   webhookBody,
-} from '#src/channels/webhook.ts'
+} from '#src/channels/hooks/webhook.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, NOW, type WebhookWorld, webhookWorld } from './worlds.ts'
 

@@ -12,8 +12,8 @@ import { type Inbox, startMailServer } from '#sandbox/inbox.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import type { Channel, SendContext } from '#src/channels/define.ts'
+import { makeSecret } from '#src/channels/hooks/webhook.ts'
 import { type ChannelKey, createChannels } from '#src/channels/index.ts'
-import { makeSecret } from '#src/channels/webhook.ts'
 import { ownPace } from '../support/pace.ts'
 
 export const NOW = new Date('2026-11-20T12:00:00.000Z')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { makeSecret, signBody, webhookBody } from '#src/channels/webhook.ts'
+import { makeSecret, signBody, webhookBody } from '#src/channels/hooks/webhook.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
 import {
   verifyWebhook,

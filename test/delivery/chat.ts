@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DeliveryError, defineChannel } from '#src/channels/define.ts'
 import type { Envelope, MessageState } from '#src/channels/envelope.ts'
-import { TelegramDestination } from '#src/channels/telegram.ts'
+import { TelegramDestination } from '#src/channels/telegram/telegram.ts'
 import { deliverDue, enqueue, type NewDelivery } from '#src/delivery/service.ts'
 import { toStoredDestination } from '#src/recipients/destination-box.ts'
 import * as recipientRows from '#src/recipients/store.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createChannels } from '#src/channels/index.ts'
-import { createMailer } from '#src/channels/mailer.ts'
+import { createMailer } from '#src/channels/mail/mailer.ts'
 import { deliverDue, enqueue, newDeliveryId } from '#src/delivery/service.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { toStoredDestination } from '#src/recipients/destination-box.ts'

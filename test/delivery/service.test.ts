@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { sendTest } from '#src/alerts/test-send.ts'
+import { sendTest } from '#src/alerts/messages/test-send.ts'
 import { createAttemptCounter } from '#src/delivery/attempt-counter.ts'
 import { countDueByChannel, deliverDue, listForAlerts } from '#src/delivery/service.ts'
 import { AppError } from '#src/kernel/errors.ts'

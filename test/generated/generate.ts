@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { generateApi } from 'swagger-typescript-api'
 import { REGISTRY } from '#src/operations/index.ts'
-import { openApiDocument } from '#src/operations/openapi.ts'
+import { openApiDocument } from '#src/operations/openapi/openapi.ts'
 import { writeClient } from './client.ts'
 import { packClient } from './client-package.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { WebhookPayload } from '#src/channels/webhook.ts'
+import { WebhookPayload } from '#src/channels/hooks/webhook.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import type { Alert, AlertList } from '../generated/api.ts'
 import { harness, type World } from '../support/harness.ts'

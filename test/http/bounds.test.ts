@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createLimits } from '#src/operations/limits.ts'
+import { createLimits } from '#src/operations/gate/limits.ts'
 import { englishDocument } from '../generated/generate.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { signIn, withTrial } from '../support/people.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { PricingDocument } from '#src/operations/pricing-document.ts'
+import { PricingDocument } from '#src/operations/rest/pricing-document.ts'
 import { EVENTS } from '#src/watches/events.ts'
 import tables from '../fixtures/signals.json' with { type: 'json' }
 import { serviceOnly } from '../support/harness.ts'

@@ -18,9 +18,9 @@ import {
   WATCH,
 } from '#src/operations/examples/story.ts'
 import { REGISTRY } from '#src/operations/index.ts'
-import { readApiReference } from '#src/pages/api-reference.ts'
-import type { CallExample } from '#src/pages/docs-calls.ts'
-import { findOfferedType, typeDoc, watchTypes } from '#src/pages/docs-watches.ts'
+import { readApiReference } from '#src/pages/docs/api-reference.ts'
+import type { CallExample } from '#src/pages/docs/calls.ts'
+import { findOfferedType, typeDoc, watchTypes } from '#src/pages/docs/watches.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { confirmEmail } from '#src/recipients/consent.ts'
 import { walletBalance } from '#src/watches/types/wallet-balance.ts'

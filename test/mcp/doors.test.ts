@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RATE_CLASSES } from '#src/operations/limits.ts'
+import { RATE_CLASSES } from '#src/operations/gate/limits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client as Person, signIn } from '../support/people.ts'
 

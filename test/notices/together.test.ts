@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { sendSummaries } from '#src/alerts/summaries.ts'
+import { sendSummaries } from '#src/alerts/summaries/summaries.ts'
 import { replaceSettings } from '#src/recipients/settings.ts'
 import { giveCredits } from '../support/credits.ts'
 import { harness, type World } from '../support/harness.ts'

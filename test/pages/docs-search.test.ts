@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
-import { searchDocs } from '#src/pages/docs-search.ts'
+import { searchDocs } from '#src/pages/docs/search.ts'
 import { openSite, type Site, textOf } from './site.ts'
 
 /** What people type, and the section of the guide that must be the first result. */

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RATE_CLASSES } from '#src/operations/limits.ts'
+import { RATE_CLASSES } from '#src/operations/gate/limits.ts'
 import { openSite, type Site } from './site.ts'
 
 let site: Site

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { WebhookDestination } from '#src/channels/webhook.ts'
+import { WebhookDestination } from '#src/channels/hooks/webhook.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { linkChat } from '#src/recipients/chats.ts'

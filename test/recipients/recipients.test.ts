@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { WebhookDestination } from '#src/channels/webhook.ts'
+import { WebhookDestination } from '#src/channels/hooks/webhook.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { getDestination } from '#src/recipients/destination-list.ts'
 import { decryptDestinations, recordOutcomes } from '#src/recipients/destinations.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { REGISTRY } from '#src/operations/index.ts'
-import { openApiDocument } from '#src/operations/openapi.ts'
+import { openApiDocument } from '#src/operations/openapi/openapi.ts'
 
 const Paths = z.record(
   z.string(),

@@ -1,3 +1,4 @@
+import { createTelegramPace, paceLimits, type TelegramPace } from '#src/channels/telegram/pace.ts'
 import {
   botFloodEnd,
   FLOODS_OF_BOT,
@@ -7,8 +8,7 @@ import {
   type PaceLimits,
   type SharedPaces,
   takeTurn,
-} from '#src/channels/pace-rules.ts'
-import { createTelegramPace, paceLimits, type TelegramPace } from '#src/channels/telegram-pace.ts'
+} from '#src/channels/telegram/pace-rules.ts'
 
 /** No limits, for tests that do not check the pace: messages follow each other at once, also in groups. */
 export const NO_PACE = { allMs: 0, chatMs: 0, groupWindow: { count: 10_000, ms: 1 } } as const

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { translator } from '#src/i18n/translate.ts'
 import { REGISTRY } from '#src/operations/index.ts'
-import { readApiReference } from '#src/pages/api-reference.ts'
+import { readApiReference } from '#src/pages/docs/api-reference.ts'
 import { documentedTests } from '../journeys/documented-world.ts'
 import { needPrograms } from './needed.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { App } from '#src/operations/define.ts'
-import { createLimits } from '#src/operations/limits.ts'
+import { createLimits } from '#src/operations/gate/limits.ts'
 import type { Client } from '../support/people.ts'
 
 /** Comparison of the alerts of watches that ran with those of backtests over what was stored meanwhile. */

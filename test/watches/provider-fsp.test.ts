@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
-import { renderMessage } from '#src/alerts/render.ts'
+import { renderMessage } from '#src/alerts/messages/render.ts'
 import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
 import { signIn } from '../support/people.ts'
 import { type WatchWorld, watchWorld } from './world.ts'

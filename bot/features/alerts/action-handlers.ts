@@ -1,7 +1,7 @@
 import { Composer } from 'grammy'
 import type { MuteDuration } from '#src/actions/codec.ts'
-import type { ActedAlert } from '#src/alerts/alert-action.ts'
-import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram-buttons.ts'
+import type { ActedAlert } from '#src/alerts/acknowledge/alert-action.ts'
+import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram/buttons.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -13,7 +13,7 @@ import {
   muteMessage,
   muteWatchOf,
   unacknowledgeMessage,
-} from '#src/operations/chat-alerts.ts'
+} from '#src/operations/chat/alerts.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'

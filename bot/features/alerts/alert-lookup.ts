@@ -1,10 +1,10 @@
 /** Finds the alert and wallet of a pressed button and redraws its message. */
 
 import { argumentsOf, type Press, unpacked, type Verb } from '#src/actions/codec.ts'
-import type { AlertCard } from '#src/alerts/card.ts'
-import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram-buttons.ts'
+import type { AlertCard } from '#src/alerts/history/card.ts'
+import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram/buttons.ts'
 import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
-import { findMessage, getAlert, openHelp } from '#src/operations/chat-alerts.ts'
+import { findMessage, getAlert, openHelp } from '#src/operations/chat/alerts.ts'
 import { hasButtons } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { firstLink } from '../../core/first-link.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AlertCard } from '#src/alerts/card.ts'
+import type { AlertCard } from '#src/alerts/history/card.ts'
 import type { MessageState } from '#src/channels/envelope.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { withoutJoiners } from '#src/kernel/inert-text.ts'

@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import type { AlertFilter } from '#src/actions/verbs.ts'
-import type { BoundedCount } from '#src/alerts/history-parts.ts'
+import type { BoundedCount } from '#src/alerts/history/parts.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'

@@ -1,16 +1,16 @@
 import { Composer, InputFile } from 'grammy'
 import type { AlertFilter } from '#src/actions/verbs.ts'
-import type { BoundedCount } from '#src/alerts/history-parts.ts'
+import type { BoundedCount } from '#src/alerts/history/parts.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { deleteAlert, exportAlerts } from '#src/operations/alerts.ts'
 import {
   countAlertLines,
   countOlderAlerts,
   deleteOlderAlerts,
   listAlertLines,
-} from '#src/operations/chat-alerts.ts'
-import { listDestinations } from '#src/operations/chat-destinations.ts'
+} from '#src/operations/chat/alerts.ts'
+import { listDestinations } from '#src/operations/chat/destinations.ts'
+import { deleteAlert, exportAlerts } from '#src/operations/rest/alerts.ts'
 import { hasButtons } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { nextAllowedAt } from '../../core/error-sentences.ts'

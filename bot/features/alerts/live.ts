@@ -1,9 +1,9 @@
 /** Cards of open alerts, which follow their alerts to the end, as the sent messages do. */
-import type { AlertCard } from '#src/alerts/card.ts'
-import { hasEnded } from '#src/channels/wording.ts'
+import type { AlertCard } from '#src/alerts/history/card.ts'
+import { hasEnded } from '#src/channels/card/wording.ts'
 import { SIGNAL_HELP_SECTIONS } from '#src/i18n/signal-help.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { getAlert } from '#src/operations/chat-alerts.ts'
+import { getAlert } from '#src/operations/chat/alerts.ts'
 import type { BotContext } from '../../core/context.ts'
 import { followSubject, hashOfView, type LiveKinds, whileLinked } from '../../core/live-messages.ts'
 import { alertCard, type CardOptions } from './card-view.ts'

@@ -8,11 +8,11 @@ import { argumentsOf, type ButtonData, packed, unpacked } from '#src/actions/cod
 import type { Translate } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
-import { getWalletStatus, isTrialAvailable } from '#src/operations/chat-status.ts'
-import { draftConnectPurchase } from '#src/operations/connect-purchase.ts'
+import { getWalletStatus, isTrialAvailable } from '#src/operations/chat/status.ts'
 import type { App } from '#src/operations/define.ts'
-import { invoke } from '#src/operations/invoke.ts'
-import { searchProviders } from '#src/operations/look-ups.ts'
+import { invoke } from '#src/operations/gate/invoke.ts'
+import { draftConnectPurchase } from '#src/operations/pages/connect-purchase.ts'
+import { searchProviders } from '#src/operations/pages/look-ups.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'
 import {
   type ConnectCode,

@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
 import type { ArgumentsOf } from '#src/actions/codec.ts'
-import { exampleLabel, isFirstExampleOpen } from '#src/alerts/example.ts'
+import { exampleLabel, isFirstExampleOpen } from '#src/alerts/messages/example.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { BotContext } from '../../core/context.ts'

@@ -1,5 +1,5 @@
 import { packed } from '#src/actions/codec.ts'
-import { listFeeds, observeFeed } from '#src/operations/previews.ts'
+import { listFeeds, observeFeed } from '#src/operations/chat/previews.ts'
 import type { BotContext } from '../../core/context.ts'
 import { send } from '../../core/show.ts'
 import { feedKey } from '../../core/typed-input.ts'

@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
 import { isLocale, type Locale } from '#src/kernel/locale.ts'
-import { updateChat } from '#src/operations/chat.ts'
+import { updateChat } from '#src/operations/chat/chat.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, type Feature, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'

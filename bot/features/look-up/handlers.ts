@@ -1,7 +1,7 @@
 import { Composer } from 'grammy'
 import { cutText } from '#src/kernel/cut-text.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
-import { lookUp } from '#src/operations/look-ups.ts'
+import { lookUp } from '#src/operations/pages/look-ups.ts'
 import type { LookUpAnswer } from '#src/watches/look-up.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'

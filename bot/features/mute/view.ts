@@ -1,5 +1,5 @@
 import { packed } from '#src/actions/codec.ts'
-import type { AlertLine } from '#src/alerts/history-view.ts'
+import type { AlertLine } from '#src/alerts/history/lines.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'

@@ -2,7 +2,7 @@
 
 import { SLOT_PRICE_CREDITS, SLOTS_MAX } from '#src/billing/price-list.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { getWalletStatus, isTrialAvailable } from '#src/operations/chat-status.ts'
+import { getWalletStatus, isTrialAvailable } from '#src/operations/chat/status.ts'
 import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
 import { waitingLabels } from '../../core/watches.ts'

@@ -1,21 +1,21 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
+import { isOpenLink } from '#src/channels/card/wording.ts'
 import {
   CHANNEL_KEYS,
   REGISTRY as CHANNELS,
   TYPED_CHANNELS,
   type TypedChannel,
 } from '#src/channels/index.ts'
-import { isOpenLink } from '#src/channels/wording.ts'
 import { LABEL_LENGTH_MAX } from '#src/kernel/label.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
-import { listChannels } from '#src/operations/channels.ts'
 import {
   addDestination,
   changeDestination,
   listDestinations,
-} from '#src/operations/chat-destinations.ts'
-import { createTelegramLink } from '#src/operations/recipients.ts'
+} from '#src/operations/chat/destinations.ts'
+import { listChannels } from '#src/operations/rest/channels.ts'
+import { createTelegramLink } from '#src/operations/rest/recipients.ts'
 import { RECIPIENTS_MAX, type TelegramLink } from '#src/recipients/model.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'

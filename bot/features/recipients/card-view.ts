@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
-import type { Missed } from '#src/alerts/missed.ts'
-import { failureWords } from '#src/channels/failure-words.ts'
+import type { Missed } from '#src/alerts/summaries/missed.ts'
+import { failureWords } from '#src/channels/failure-reasons.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { firstLabels } from '#src/i18n/name-list.ts'

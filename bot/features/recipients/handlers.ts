@@ -8,7 +8,7 @@ import {
   changeDestination,
   listDestinations,
   removeDestination,
-} from '#src/operations/chat-destinations.ts'
+} from '#src/operations/chat/destinations.ts'
 import type { RecipientChanges } from '#src/recipients/model.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'

@@ -6,8 +6,8 @@
 import { typed } from '#src/i18n/translate.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { findRecipientIdOfLinkCode } from '#src/operations/chat.ts'
-import { getDestination } from '#src/operations/chat-destinations.ts'
+import { findRecipientIdOfLinkCode } from '#src/operations/chat/chat.ts'
+import { getDestination } from '#src/operations/chat/destinations.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import {
   askAs,

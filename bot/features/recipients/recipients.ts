@@ -1,8 +1,8 @@
 /** Destinations behind buttons: their wallets and card data. */
-import type { Missed } from '#src/alerts/missed.ts'
+import type { Missed } from '#src/alerts/summaries/missed.ts'
 import type { RecentTest, TestResult } from '#src/delivery/model.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { getDestination, testDestination } from '#src/operations/chat-destinations.ts'
+import { getDestination, testDestination } from '#src/operations/chat/destinations.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { nextAllowedAt } from '../../core/error-sentences.ts'

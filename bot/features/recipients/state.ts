@@ -8,7 +8,7 @@ import {
   listDeliveries,
   resendConfirmation,
   sendRetained,
-} from '#src/operations/chat-destinations.ts'
+} from '#src/operations/chat/destinations.ts'
 import { blockedLinks } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'

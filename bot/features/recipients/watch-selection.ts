@@ -4,8 +4,8 @@
  */
 import { Composer } from 'grammy'
 import { AppError } from '#src/kernel/errors.ts'
-import { changeDestination, listDestinations } from '#src/operations/chat-destinations.ts'
-import { updateWatch } from '#src/operations/watches.ts'
+import { changeDestination, listDestinations } from '#src/operations/chat/destinations.ts'
+import { updateWatch } from '#src/operations/rest/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, ChatState } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'

@@ -1,5 +1,5 @@
 import { type HelpPart, packed } from '#src/actions/codec.ts'
-import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram-buttons.ts'
+import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram/buttons.ts'
 import { formatChance } from '#src/i18n/chance.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'

@@ -5,13 +5,13 @@ import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { priceSlots, slotQuote } from '#src/billing/subscriptions/rules.ts'
 import { id as bare } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { getWalletStatus, isTrialAvailable } from '#src/operations/chat-status.ts'
+import { getWalletStatus, isTrialAvailable } from '#src/operations/chat/status.ts'
 import {
   createSubscription,
   quoteRenewal,
   renewSubscription,
   updateSubscriptions,
-} from '#src/operations/subscriptions.ts'
+} from '#src/operations/rest/subscriptions.ts'
 import type { BotContext } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'

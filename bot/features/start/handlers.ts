@@ -5,7 +5,7 @@ import {
   LinkCode,
   peekTelegramLink,
   refuseTelegramLink,
-} from '#src/operations/chat.ts'
+} from '#src/operations/chat/chat.ts'
 import {
   RENEWALS_START,
   readGroupStart,

@@ -1,6 +1,6 @@
 import type { Subscription } from '#src/billing/subscriptions/model.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
-import { getWalletStatus, isTrialAvailable } from '#src/operations/chat-status.ts'
+import { getWalletStatus, isTrialAvailable } from '#src/operations/chat/status.ts'
 import {
   blockedLinks,
   forumTopicOf,

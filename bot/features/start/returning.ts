@@ -1,9 +1,9 @@
 /** Handles the return of a chat that blocked or removed the bot. */
 
 import { packed } from '#src/actions/codec.ts'
-import type { Missed } from '#src/alerts/missed.ts'
+import type { Missed } from '#src/alerts/summaries/missed.ts'
 import type { Translate } from '#src/i18n/translate.ts'
-import { getDestination } from '#src/operations/chat-destinations.ts'
+import { getDestination } from '#src/operations/chat/destinations.ts'
 import { unblockChat } from '#src/recipients/chats.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import type { BotContext, Membership } from '../../core/context.ts'

@@ -1,6 +1,6 @@
 /** The overview of a wallet, read by handlers and by the updater of pinned messages. */
-import { listDestinations } from '#src/operations/chat-destinations.ts'
-import { getTip } from '#src/operations/chat-status.ts'
+import { listDestinations } from '#src/operations/chat/destinations.ts'
+import { getTip } from '#src/operations/chat/status.ts'
 import type { ChatLink } from '#src/recipients/chats.ts'
 import type { InvokeOperation } from '../../core/context.ts'
 import { canSeeDestination } from '../../views/destination.ts'

@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
-import { deleteChatData, unlinkChat } from '#src/operations/chat.ts'
-import { listDestinations } from '#src/operations/chat-destinations.ts'
+import { deleteChatData, unlinkChat } from '#src/operations/chat/chat.ts'
+import { listDestinations } from '#src/operations/chat/destinations.ts'
 import { hasButtons } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'

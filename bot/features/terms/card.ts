@@ -1,5 +1,5 @@
 import { AppError } from '#src/kernel/errors.ts'
-import { getWalletStatus } from '#src/operations/chat-status.ts'
+import { getWalletStatus } from '#src/operations/chat/status.ts'
 import type { BotContext } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
 import { isInWizard } from '../new/origin.ts'

@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
 import { AppError } from '#src/kernel/errors.ts'
-import { acceptTerms } from '#src/operations/account.ts'
+import { acceptTerms } from '#src/operations/rest/account.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { showQuote, showSlots } from '../slots/handlers.ts'

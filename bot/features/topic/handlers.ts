@@ -1,7 +1,7 @@
 import { Composer } from 'grammy'
 import type { ForumTopic } from 'grammy/types'
 import { withoutIsolates } from '#src/i18n/isolates.ts'
-import { updateChat } from '#src/operations/chat.ts'
+import { updateChat } from '#src/operations/chat/chat.ts'
 import { isRefused } from '#src/telegram/errors.ts'
 import { forumTopicOf } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'

@@ -1,6 +1,6 @@
 /** Top-ups of a chat's wallets, by handle. */
 import type { Hash } from '#src/kernel/units.ts'
-import { getTopupWithPayments } from '#src/operations/chat-status.ts'
+import { getTopupWithPayments } from '#src/operations/chat/status.ts'
 import type { BotContext, InvokeOperation, Membership } from '../../core/context.ts'
 import { firstLink } from '../../core/first-link.ts'
 import { readTopup } from './shown-topup.ts'

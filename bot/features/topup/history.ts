@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
 import { Hash } from '#src/kernel/units.ts'
-import { getTopupWithPayments, listLedger } from '#src/operations/chat-status.ts'
+import { getTopupWithPayments, listLedger } from '#src/operations/chat/status.ts'
 import type { BotContext } from '../../core/context.ts'
 import { onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'

@@ -1,6 +1,6 @@
 import { formatUnits } from 'viem/utils'
 import type { Topup } from '#src/billing/topups/model.ts'
-import { isOpenLink } from '#src/channels/wording.ts'
+import { isOpenLink } from '#src/channels/card/wording.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Reader } from '../../views/view.ts'
 import { topupPageUrl } from './page-link.ts'

@@ -1,6 +1,6 @@
 /** Cards of firing watches, which follow their watches until nothing fires any more. */
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { getWatch } from '#src/operations/watches.ts'
+import { getWatch } from '#src/operations/rest/watches.ts'
 import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { followSubject, type LiveKinds, OVER, whileLinked } from '../../core/live-messages.ts'
 import { isHiddenWatch } from '../../core/watches.ts'

@@ -1,5 +1,5 @@
 import { Address } from '#src/kernel/units.ts'
-import { listAlertLines } from '#src/operations/chat-alerts.ts'
+import { listAlertLines } from '#src/operations/chat/alerts.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { ChatState, Membership } from '../../core/context.ts'
 import { isOn } from '../../views/destination.ts'

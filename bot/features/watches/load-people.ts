@@ -1,5 +1,5 @@
-import { listChannels } from '#src/operations/channels.ts'
-import { listRecipients } from '#src/operations/recipients.ts'
+import { listChannels } from '#src/operations/rest/channels.ts'
+import { listRecipients } from '#src/operations/rest/recipients.ts'
 import type { ChatState, Membership } from '../../core/context.ts'
 import type { WalletRecipients } from './people-view.ts'
 

@@ -1,6 +1,6 @@
 /** Acts on a watch with the rights of its wallet: who may, and what a concurrent change shows. */
 import { AppError } from '#src/kernel/errors.ts'
-import { updateWatch } from '#src/operations/watches.ts'
+import { updateWatch } from '#src/operations/rest/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { findWatch } from '../../core/watches.ts'

@@ -3,9 +3,9 @@
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { DeliveryLogEntry } from '#src/delivery/delivery-log.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
-import { listDeliveries, listDestinations } from '#src/operations/chat-destinations.ts'
+import { listDeliveries, listDestinations } from '#src/operations/chat/destinations.ts'
 import type { App } from '#src/operations/define.ts'
-import { getWatch } from '#src/operations/watches.ts'
+import { getWatch } from '#src/operations/rest/watches.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import type { ChatState, Membership } from '../../core/context.ts'
 import {

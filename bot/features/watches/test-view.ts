@@ -1,5 +1,5 @@
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
-import { failureWords } from '#src/channels/failure-words.ts'
+import { failureWords } from '#src/channels/failure-reasons.ts'
 import { nameList } from '#src/i18n/name-list.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { plainOf } from '#src/telegram/text.ts'

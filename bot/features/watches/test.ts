@@ -1,5 +1,5 @@
 import { Composer } from 'grammy'
-import { listDestinations, testDestination } from '#src/operations/chat-destinations.ts'
+import { listDestinations, testDestination } from '#src/operations/chat/destinations.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'

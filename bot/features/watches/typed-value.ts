@@ -3,7 +3,7 @@ import { formatUnits } from 'viem/utils'
 import { formatDecimal, formatPercent } from '#src/i18n/format.ts'
 import type { Quantity } from '#src/i18n/parse.ts'
 import { unitKindOf } from '#src/i18n/unit-words.ts'
-import { readUsdPrice } from '#src/operations/previews.ts'
+import { readUsdPrice } from '#src/operations/chat/previews.ts'
 import type { BotContext } from '../../core/context.ts'
 import type { Refusal } from '../../core/session.ts'
 import {

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { packed } from '#src/actions/codec.ts'
 import { typed } from '#src/i18n/translate.ts'
-import { getWatch } from '#src/operations/watches.ts'
+import { getWatch } from '#src/operations/rest/watches.ts'
 import { settingValue } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { type BacktestScreen, backtestKind, followBacktests } from '../../core/backtests.ts'

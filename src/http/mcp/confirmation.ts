@@ -7,7 +7,7 @@ import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { App, RowBound } from '#src/operations/define.ts'
-import type { Confirmed } from '#src/operations/invoke.ts'
+import type { Confirmed } from '#src/operations/gate/invoke.ts'
 
 /** Time in which a confirmation can be used. */
 const LIFETIME_MS = 5 * MINUTE_MS

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { translator } from '#src/i18n/translate.ts'
 import { JsonObject } from '#src/kernel/units.ts'
-import { inlineSchema } from '#src/operations/openapi-schema.ts'
+import { inlineSchema } from '#src/operations/openapi/schema.ts'
 import { NewWatch } from '#src/watches/model.ts'
 import { leanSchema } from './lean-schema.ts'
 

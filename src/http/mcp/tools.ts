@@ -8,7 +8,7 @@ import { bySimilarity } from '#src/kernel/similar.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import type { AnyOperation } from '#src/operations/define.ts'
 import { REGISTRY } from '#src/operations/index.ts'
-import { inlineSchema } from '#src/operations/openapi-schema.ts'
+import { inlineSchema } from '#src/operations/openapi/schema.ts'
 import { leanSchema } from './lean-schema.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { FREE_TIER_DAILY_CALLS } from '#src/billing/price-list.ts'
-import type * as operations from '../account.ts'
+import type * as operations from '../rest/account.ts'
 import type { ExamplesOf } from './define.ts'
 import { at, CAPACITY, HANDLE, TERMS_VERSION, TOPUP_CREDITS, TX_HASH, WALLET } from './story.ts'
 import { PAID } from './subscriptions.ts'

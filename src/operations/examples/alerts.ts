@@ -1,7 +1,7 @@
-import { csvLine } from '#src/alerts/csv.ts'
-import { renderMessage } from '#src/alerts/render.ts'
+import { csvLine } from '#src/alerts/history/csv.ts'
+import { renderMessage } from '#src/alerts/messages/render.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import type * as operations from '../alerts.ts'
+import type * as operations from '../rest/alerts.ts'
 import type { ExamplesOf } from './define.ts'
 import {
   ALERT_ID,

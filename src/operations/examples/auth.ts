@@ -1,5 +1,5 @@
 import { servedChain } from '#src/kernel/chains.ts'
-import type * as operations from '../auth.ts'
+import type * as operations from '../rest/auth.ts'
 import type { ExamplesOf } from './define.ts'
 import { at, READ_AT, SCOPES, TOKEN, TOKEN_ID, TOKEN_PREFIX, WALLET } from './story.ts'
 

@@ -1,4 +1,4 @@
-import type * as operations from '../channels.ts'
+import type * as operations from '../rest/channels.ts'
 import type { ExamplesOf } from './define.ts'
 import { MAILBOX, TESTED } from './story.ts'
 

@@ -4,7 +4,7 @@ import { paymentAssetOf, symbolOf, unitsForCredits, usdRateOf } from '#src/billi
 import { checkedKey, translate } from '#src/i18n/translate.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
-import type * as pricingOperations from '../pricing.ts'
+import type * as pricingOperations from '../rest/pricing.ts'
 import type { ExamplesOf, OperationExample } from './define.ts'
 import * as story from './story.ts'
 

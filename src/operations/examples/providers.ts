@@ -1,4 +1,4 @@
-import type * as operations from '../providers.ts'
+import type * as operations from '../rest/providers.ts'
 import type { ExamplesOf } from './define.ts'
 import { PROVIDER } from './story.ts'
 

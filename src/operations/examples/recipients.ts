@@ -1,4 +1,4 @@
-import type * as operations from '../recipients.ts'
+import type * as operations from '../rest/recipients.ts'
 import type { ExamplesOf } from './define.ts'
 import { at, DELIVERED_AT, LINK_CODE, RECIPIENT, TESTED, WEBHOOK_SECRET } from './story.ts'
 

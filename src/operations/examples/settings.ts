@@ -1,5 +1,5 @@
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
-import type * as operations from '../settings.ts'
+import type * as operations from '../rest/settings.ts'
 import type { ExamplesOf } from './define.ts'
 
 const changed: typeof DEFAULT_SETTINGS = {

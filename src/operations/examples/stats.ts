@@ -1,4 +1,4 @@
-import type * as operations from '../stats.ts'
+import type * as operations from '../rest/stats.ts'
 import type { ExamplesOf } from './define.ts'
 import { READ_AT } from './story.ts'
 

@@ -1,7 +1,7 @@
 import { SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
 import { priceSlots, termEnd, termReference, trialEnd } from '#src/billing/subscriptions/rules.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
-import type * as operations from '../subscriptions.ts'
+import type * as operations from '../rest/subscriptions.ts'
 import type { ExamplesOf } from './define.ts'
 import { at, CAPACITY, SUBSCRIPTION, TOPUP_CREDITS } from './story.ts'
 

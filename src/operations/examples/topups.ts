@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { QUOTE_SECONDS, Topup, TopupDraft, type TopupStatus } from '#src/billing/topups/model.ts'
 import { creditsWithBonusOf, quotedUnitsFor, usdRateOf } from '#src/billing/topups/rules.ts'
 import { toTopup } from '#src/billing/topups/view.ts'
-import type * as operations from '../topups.ts'
+import type * as operations from '../rest/topups.ts'
 import type { ExamplesOf } from './define.ts'
 import * as story from './story.ts'
 

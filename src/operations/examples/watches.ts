@@ -1,4 +1,4 @@
-import type * as operations from '../watches.ts'
+import type * as operations from '../rest/watches.ts'
 import type { ExamplesOf } from './define.ts'
 import { at, EVENT, FIRED_AT, RECIPIENT, WALLET, WATCH } from './story.ts'
 

@@ -1,5 +1,5 @@
-import { renderMessage } from '#src/alerts/render.ts'
-import { webhookBody } from '#src/channels/webhook.ts'
+import { renderMessage } from '#src/alerts/messages/render.ts'
+import { webhookBody } from '#src/channels/hooks/webhook.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { ALERT_ID, DELIVERY_ID, EVENT, FIRED_AT, WATCH } from './story.ts'

@@ -1,0 +1,258 @@
+/**
+ * Actions of people on alerts: acknowledge, unacknowledge, mute. Every message about an alert is updated
+ * afterwards, in every chat.
+ */
+
+import { type Db, transact } from '#src/db/connection.ts'
+import * as delivery from '#src/delivery/service.ts'
+import type { FspChain } from '#src/fsp/chain.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { getSettings } from '#src/recipients/settings.ts'
+import { recoveryRoleOf } from '#src/watches/events.ts'
+import { updateWatch } from '#src/watches/manage/service.ts'
+import { logEach } from '../log-lines.ts'
+import { rescheduleEscalations, scheduleEscalationsAfterMute } from '../reminders/escalation.ts'
+import { planReminders } from '../reminders/rules.ts'
+import * as store from '../store.ts'
+import {
+  type ActionResult,
+  type AlertAction,
+  type AlertActionDeps,
+  alertStatus,
+  applyToAlert,
+  applyToAlerts,
+  type FindAlerts,
+  requireAlert,
+} from './alert-action.ts'
+import * as acting from './store.ts'
+
+/**
+ * Acknowledges an alert and its open episode, which then gets no reminders until it recovers.
+ *
+ * @param by name of the person, from the chat or the link
+ * @throws AppError not_found
+ */
+export async function acknowledgeAlert(
+  deps: AlertActionDeps,
+  caller: Caller,
+  { id, by }: { readonly id: number; readonly by: string | null },
+): Promise<ActionResult> {
+  return await applyToAlert(deps, caller, id, acknowledgement(caller, by))
+}
+
+function acknowledgement({ wallet }: Caller, by: string | null): AlertAction {
+  return {
+    what: 'alert acknowledged',
+    change: (tx, chosen, at) => acting.acknowledge(tx, wallet, { ...chosen, at, by }),
+  }
+}
+
+/**
+ * Removes an acknowledgement; reminders continue.
+ * @throws AppError not_found
+ */
+export async function unacknowledgeAlert(
+  deps: AlertActionDeps,
+  caller: Caller,
+  { id }: { readonly id: number },
+): Promise<ActionResult> {
+  return await applyToAlert(deps, caller, id, removal(deps, caller))
+}
+
+function removal(deps: AlertActionDeps, caller: Caller): AlertAction {
+  return {
+    what: 'acknowledgement removed',
+    change: (tx, chosen) => acting.unacknowledge(tx, caller.wallet, chosen),
+    afterAll: async (tx, ids, at) => {
+      await resumeReminders(deps, tx, caller, ids)
+      await rescheduleEscalations(tx, ids, at)
+    },
+  }
+}
+
+/**
+ * Acknowledges every alert of one message of a chat.
+ *
+ * @param recipientId the chat, as the wallet's recipient
+ * @param messageId id of the message in the chat
+ * @throws AppError not_found when it contains no alert of the wallet
+ */
+export async function acknowledgeMessage(
+  deps: AlertActionDeps,
+  caller: Caller,
+  input: {
+    readonly recipientId: number
+    readonly messageId: string
+    readonly by: string | null
+  },
+): Promise<readonly ActionResult[]> {
+  return await acknowledgeEach(deps, caller, {
+    by: input.by,
+    find: (tx) => alertsOf(tx, caller, input),
+  })
+}
+
+/**
+ * Acknowledges several alerts in one transaction and at one time.
+ *
+ * @param find reads the alerts in the transaction
+ * @throws AppError not_found when one is not of the wallet
+ */
+export async function acknowledgeEach(
+  deps: AlertActionDeps,
+  caller: Caller,
+  { find, by }: { readonly find: FindAlerts; readonly by: string | null },
+): Promise<readonly ActionResult[]> {
+  return await applyToAlerts(deps, caller, find, acknowledgement(caller, by))
+}
+
+/**
+ * Removes the acknowledgements of several alerts in one transaction.
+ *
+ * @param find reads the alerts in the transaction
+ * @throws AppError not_found when one is not of the wallet
+ */
+export async function unacknowledgeEach(
+  deps: AlertActionDeps,
+  caller: Caller,
+  { find }: { readonly find: FindAlerts },
+): Promise<readonly ActionResult[]> {
+  return await applyToAlerts(deps, caller, find, removal(deps, caller))
+}
+
+/**
+ * Removes the last acknowledgement of the alerts of one message of a chat, from all that were acknowledged
+ * at that time and are not over. Without effect unless all alerts are acknowledged: then the press is late
+ * or repeated, and the person saw an earlier acknowledgement.
+ *
+ * @param recipientId the chat, as the wallet's recipient
+ * @param messageId id of the message in the chat
+ * @throws AppError not_found when it contains no alert of the wallet
+ */
+export async function unacknowledgeMessage(
+  deps: AlertActionDeps,
+  caller: Caller,
+  input: { readonly recipientId: number; readonly messageId: string },
+): Promise<readonly ActionResult[]> {
+  return await unacknowledgeEach(deps, caller, {
+    find: async (tx) => lastAcknowledged(await alertsOf(tx, caller, input)),
+  })
+}
+
+/**
+ * The alerts that were acknowledged together last and are not over. Empty unless the message shows an
+ * acknowledgement: all open episodes must be acknowledged or, if there is no open episode, all alerts.
+ */
+function lastAcknowledged(rows: readonly store.AlertRow[]): readonly store.AlertRow[] {
+  const alerts = rows.filter(({ event }) => !recoveryRoleOf(event).isRecovery)
+  const open = alerts.filter(
+    (row) => recoveryRoleOf(row.event).canRecover && row.recoveredAt === null,
+  )
+  const active = open.length === 0 ? alerts : open
+  const times = active.map(({ acknowledgedAt }) => acknowledgedAt?.getTime())
+  if (times.includes(undefined)) return []
+  const lastAt = Math.max(...times.map((time) => time ?? 0))
+  return active.filter((row, index) => times[index] === lastAt && row.recoveredAt === null)
+}
+
+/**
+ * Mutes an alert's episode in chats and mailboxes until it recovers, or unmutes it. The recovery is
+ * notified. No effect on alerts that are over or have no recovery.
+ *
+ * @throws AppError not_found
+ */
+export async function muteEpisode(
+  deps: AlertActionDeps,
+  caller: Caller,
+  { id, muted }: { readonly id: number; readonly muted: boolean },
+): Promise<ActionResult> {
+  return await applyToAlert(deps, caller, id, muting(deps, caller, muted))
+}
+
+function muting(deps: AlertActionDeps, caller: Caller, muted: boolean): AlertAction {
+  return {
+    what: muted ? 'alert muted' : 'alert unmuted',
+    change: (tx, chosen, at) =>
+      acting.muteEpisode(tx, caller.wallet, { ...chosen, mutedAt: muted ? at : null }),
+    afterAll: async (tx, ids, at) => {
+      if (muted) return
+      await resumeReminders(deps, tx, caller, ids)
+      await scheduleEscalationsAfterMute(tx, ids, at)
+      await sendUnsent(tx, ids, at)
+    },
+  }
+}
+
+/** Schedules alerts that were never sent to a recipient because of a mute. */
+async function sendUnsent(tx: Db, ids: readonly number[], at: Date): Promise<void> {
+  const unsent = await delivery.listOnlyMutedRecipients(tx, ids)
+  const due = ids.filter((id) => (unsent.get(id)?.size ?? 0) > 0)
+  await acting.setNextReminders(
+    tx,
+    due.map((id) => ({ id, remindAt: at })),
+  )
+}
+
+/**
+ * Mutes the episode of every alert of one message of a chat until each recovers, or unmutes them.
+ *
+ * @param recipientId the chat, as the wallet's recipient
+ * @param messageId id of the message in the chat
+ * @throws AppError not_found when it contains no alert of the wallet
+ */
+export async function muteMessage(
+  deps: AlertActionDeps,
+  caller: Caller,
+  input: { readonly recipientId: number; readonly messageId: string; readonly muted: boolean },
+): Promise<readonly ActionResult[]> {
+  const find = (tx: Db) => alertsOf(tx, caller, input)
+  return await applyToAlerts(deps, caller, find, muting(deps, caller, input.muted))
+}
+
+/** The wallet's alerts in one message of a chat. @throws AppError not_found when there are none */
+async function alertsOf(
+  db: Db,
+  caller: Caller,
+  { recipientId, messageId }: { readonly recipientId: number; readonly messageId: string },
+): Promise<readonly store.AlertRow[]> {
+  const alertIds = await delivery.alertsOfMessage(db, [recipientId], messageId)
+  const rows = await store.listAlertsByIds(db, alertIds)
+  const ownRows = rows.filter(({ wallet }) => wallet === caller.wallet)
+  if (ownRows.length === 0) throw new AppError('not_found', 'not_found')
+  return ownRows
+}
+
+/**
+ * Mutes the watch of an alert in chats and mailboxes until an instant; null unmutes it.
+ *
+ * @throws AppError not_found, also when the watch was deleted
+ */
+export async function muteWatchOf(
+  deps: AlertActionDeps & { readonly chain: FspChain },
+  caller: Caller,
+  { id, until }: { readonly id: number; readonly until: Date | null },
+): Promise<ActionResult> {
+  const row = await requireAlert(deps.db, caller, id)
+  return await transact(deps.db, async (tx) => {
+    const inside = { ...deps, db: tx }
+    await updateWatch(inside, caller, { id: row.watchId, changes: { mutedUntil: until } })
+    const open = await store.listOpenOfWatches(tx, [row.watchId])
+    const shown = [...new Set([id, ...open.map((row) => row.id)])]
+    await delivery.reviseMessages(tx, shown, { isAwaited: caller.via === 'telegram' })
+    logEach(deps, [id], until === null ? 'watch of the alert unmuted' : 'watch of the alert muted')
+    return { ...(await alertStatus(inside, caller, id)), already: false }
+  })
+}
+
+async function resumeReminders(
+  deps: AlertActionDeps,
+  tx: Db,
+  caller: Caller,
+  ids: readonly number[],
+): Promise<void> {
+  const settings = await getSettings({ db: tx }, caller)
+  const rows = await store.listAlertsByIds(tx, ids)
+  const episodes = rows.filter(({ isEpisode }) => isEpisode)
+  await acting.setNextReminders(tx, planReminders(episodes, settings, deps.clock.now()))
+}

@@ -1,0 +1,102 @@
+/** States of alerts for the messages that show them. */
+import type { MessageState, RecoverySummary } from '#src/channels/envelope.ts'
+import type { Db } from '#src/db/connection.ts'
+import { titleOnChain } from '#src/kernel/chains.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { JsonObject } from '#src/kernel/units.ts'
+import { type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
+import { listForNotification } from '#src/watches/notification-view.ts'
+import { recordedFromRow } from '../recorded-alert.ts'
+import { isMuted } from '../rules.ts'
+import * as store from '../store.ts'
+import { currentFiguresOf, withCurrentFigures } from './current-figures.ts'
+import { hasRecovered, outageTimesOf } from './outage-times.ts'
+import { type Reader, renderTitle } from './render.ts'
+
+/** The state of each of these alerts that is not deleted, by id. */
+export async function messageStates(
+  deps: { readonly db: Db; readonly clock: Clock },
+  alertIds: readonly number[],
+): Promise<ReadonlyMap<number, MessageState>> {
+  const rows = await store.listAlertsByIds(deps.db, alertIds)
+  const watches = await listForNotification(
+    deps.db,
+    rows.map(({ watchId }) => watchId),
+  )
+  const now = deps.clock.now()
+  const names = await readRecipientsById(
+    deps.db,
+    rows.flatMap(({ escalatedTo }) => escalatedTo ?? []),
+  )
+  const recoveries = await store.listRecoveries(deps.db, rows.filter(hasRecovered))
+  const current = await withCurrentFigures(deps.db, rows, recoveries)
+  return new Map(
+    current.map((row) => {
+      const until = watches.get(row.watchId)?.mutedUntil ?? null
+      const state: MessageState = {
+        ...stateOf(row, isMuted({ mutedUntil: until }, now) ? until : null),
+        ...escalationOf(row, names),
+        current: (reader) => currentFiguresOf(row, reader),
+      }
+      const recovery = recoveries.get(row.id)
+      if (recovery === undefined || state.recoveredAt === undefined) return [row.id, state]
+      const recoveredAt = outageTimesOf(row, recovery).to ?? state.recoveredAt
+      const rounds = lostRoundsOf(recovery)
+      const ended = {
+        recoveredAt,
+        ...(rounds !== undefined && { lostRounds: rounds }),
+        recovery: (reader: Reader) => summaryOf(recovery, reader),
+      }
+      return [row.id, { ...state, ...ended }]
+    }),
+  )
+}
+
+/** Time of an alert's escalation, with the names of its recipients. A deleted recipient has no name. */
+function escalationOf(
+  { escalatedAt, escalatedTo }: store.AlertRow,
+  names: ReadonlyMap<number, RecipientFields>,
+): Pick<MessageState, 'escalated'> {
+  if (escalatedAt === null || escalatedTo === null) return {}
+  const to = escalatedTo.flatMap((id) => {
+    const recipient = names.get(id)
+    return recipient === undefined ? [] : [recipient.name ?? recipient.target]
+  })
+  return { escalated: { at: escalatedAt, to } }
+}
+
+/**
+ * Summary of a recovery; undefined if it cannot be rendered. If undefined, the message still says that the alert is
+ * over, without how it ended.
+ */
+function summaryOf(row: store.AlertRow, reader: Reader): RecoverySummary | undefined {
+  try {
+    const recovery = recordedFromRow(row)
+    const { gapSeconds: seconds } = recovery.data
+    return {
+      title: titleOnChain(renderTitle(recovery, reader)),
+      ...(typeof seconds === 'number' && { seconds }),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Number of voting rounds that an outage cost, as its recovery states it. */
+function lostRoundsOf({ data }: Pick<store.AlertRow, 'data'>): number | undefined {
+  const { missedRounds: rounds } = JsonObject.catch({}).parse(data)
+  return typeof rounds === 'number' && rounds > 0 ? rounds : undefined
+}
+
+function stateOf(row: store.AlertRow, mutedUntil: Date | null): MessageState {
+  const { recoveredAt: endedAt } = row
+  const isClosed = row.state === 'closed'
+  const until = row.mutedAt !== null && endedAt === null ? 'recovered' : mutedUntil
+  return {
+    ...(row.acknowledgedAt !== null && {
+      acknowledged: { at: row.acknowledgedAt, by: row.acknowledgedBy },
+    }),
+    ...(until !== null && { muted: { until } }),
+    ...(endedAt !== null && (isClosed ? { closedAt: endedAt } : { recoveredAt: endedAt })),
+  }
+}

@@ -1,0 +1,190 @@
+import { z } from 'zod'
+import { withoutDirections } from '#src/i18n/isolates.ts'
+import { cutText } from '#src/kernel/cut-text.ts'
+import { inertText } from '#src/kernel/inert-text.ts'
+import { cardOf } from '../card/card.ts'
+import { type FactWriter, factLine, factsOf, itemFacts } from '../card/facts.ts'
+import { isOpenLink, isSilent } from '../card/wording.ts'
+import { type Channel, type ChannelDefinition, defineChannel, USUAL_TRAITS } from '../define.ts'
+import type { Envelope } from '../envelope.ts'
+import { floodSeconds, rateLimitError, refusalOf } from '../requests/http-answer.ts'
+import { createRateLimiter, TURN_WAIT_MS_MAX } from '../requests/rate-limiter.ts'
+import { checkUserUrl } from '../requests/safe-fetch.ts'
+import { type HookDeps, type HookDestination, RequestBodyPreview, urlForm } from './hook-url.ts'
+
+/**
+ * Push notifications through ntfy, at ntfy.sh or at another server. Sent messages cannot be changed.
+ *
+ * @see ntfy documentation, "Publish as JSON", "Message priority", "Query param", "Limitations"
+ */
+
+/** Path of a topic at the root of its server. */
+const TOPIC = /^\/([-_A-Za-z0-9]{1,64})\/?$/
+/** Value of an `Authorization` header that the query parameter `auth` carries in base64. */
+const AUTHORIZATION = /^(Basic|Bearer) [\x21-\x7e]{1,1000}$/
+
+/** Interval between two messages to one topic. */
+const TOPIC_MS = 100
+/** Wait after a refusal that states no wait. */
+const FLOOD_SECONDS = 60
+/** Permanent failures: the topic cannot be written to with this login, or the server has no such API. */
+const GONE = [401, 403, 404, 410]
+
+/**
+ * Maximum size of a message. A longer message would become an attachment; there is room for the last line.
+ */
+const MESSAGE_BYTES_MAX = 4000
+const TITLE_MAX = 200
+const BODY_MAX = 2500
+const FACTS_LENGTH_MAX = 500
+const NOTHING = '\u2013'
+
+/** Priorities: 5 and 4 are loud, 2 makes no sound. */
+const PRIORITIES = { critical: 5, warning: 4, info: 2 } as const
+const SILENT_PRIORITY = 2
+
+/** Number of characters of a topic that are shown, if the topic is long enough to stay secret. */
+const ENDING_LENGTH = 4
+const SECRET_LENGTH = 10
+
+const Destination = z.strictObject({ url: z.string() })
+
+/** Topics of ntfy servers; sent messages cannot be changed. */
+export const ntfy = {
+  ...USUAL_TRAITS,
+  preview: {
+    form: RequestBodyPreview,
+    write: (envelope) => ({ body: ntfyBody(envelope, 'topic') }),
+  },
+  create: createNtfy,
+} as const satisfies ChannelDefinition<RequestBodyPreview, Deps>
+
+interface Deps extends HookDeps {
+  /** Groups of a host. */
+  readonly groupsOf?: (host: string) => readonly string[]
+}
+
+function createNtfy(deps: Deps): Channel<unknown> {
+  const pace = createRateLimiter({ allMs: 0, keyMs: TOPIC_MS, now: () => performance.now() })
+  return defineChannel<HookDestination>({
+    destination: Destination.refine(({ url }) => ntfyTopicOf(url, deps.allowPrivate) !== undefined),
+    form: urlForm({
+      code: 'ntfy_url',
+      isUrl: (url) => ntfyTopicOf(url, deps.allowPrivate) !== undefined,
+    }),
+    limits: { capacity: 64, initialLimit: 2, limitMax: 8 },
+    available: () => true,
+    mask: ({ url }) => maskTopic(url),
+    partitionKey: ({ url }) => hostOf(url),
+    ...(deps.groupsOf && { groupsOf: deps.groupsOf }),
+    send: async ({ url }, envelope, { now, signal, timeoutMs }) => {
+      const topic = ntfyTopicOf(url, deps.allowPrivate)
+      if (topic === undefined) throw new Error('a destination that is not a topic')
+      const key = `${topic.server}${topic.name}`
+      const earlyMs = await pace.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
+      if (earlyMs !== undefined) throw rateLimitError(earlyMs / 1000)
+      const answer = await deps.post(topic.server, {
+        headers: {
+          'Content-Type': 'application/json',
+          'User-Agent': deps.userAgent,
+          ...(topic.authorization !== undefined && { Authorization: topic.authorization }),
+        },
+        body: ntfyBody(envelope, topic.name, now),
+        signal,
+        timeoutMs,
+      })
+      const { statusCode } = answer
+      if (statusCode === 429) {
+        const seconds = floodSeconds(answer, { now, usual: FLOOD_SECONDS })
+        pace.hold(key, seconds * 1000)
+        throw rateLimitError(seconds, statusCode)
+      }
+      const refusal = refusalOf(answer, { gone: GONE, now })
+      if (refusal !== undefined) throw refusal
+      return { statusCode }
+    },
+  })
+}
+
+/** Exact body of a message, which is posted to the root of the ntfy server. */
+function ntfyBody(envelope: Envelope, topic: string, now?: Date): string {
+  const card = cardOf(envelope, { ...(now && { now }) })
+  const title = [card.glyph, card.title].filter((part) => part !== '').join(' ')
+  const items = card.items.map(({ glyph, time, text, fields }) => {
+    const words = [time, glyph, text].filter((part) => part !== undefined).join(' ')
+    return [words, ...itemFacts(envelope, fields, PLAIN_FACTS)].join(' · ')
+  })
+  const lines = [
+    ...card.lines,
+    cutText(card.body, BODY_MAX).trim(),
+    ...items,
+    card.more ?? '',
+    ...card.fields.map(({ label, value }) => `${label}: ${value}`),
+    lastLine(envelope, card.number),
+  ].filter((line) => line !== '')
+  const { link } = envelope.message
+  const priority = isSilent(envelope) ? SILENT_PRIORITY : PRIORITIES[envelope.message.severity]
+  const actions = card.links
+    .filter(({ url }) => isOpenLink(url))
+    .slice(0, 3)
+    .map(({ label, url }) => ({ action: 'view', label: readable(label, 40), url }))
+  return JSON.stringify({
+    topic,
+    title: readable(title, TITLE_MAX),
+    message: cutText(readable(lines.join('\n')), MESSAGE_BYTES_MAX, Buffer.byteLength),
+    priority,
+    ...(isOpenLink(link) && { click: link }),
+    ...(actions.length > 0 && { actions }),
+  })
+}
+
+/** Writer of values in plain text. A hash is shown only on the page of the alert. */
+const PLAIN_FACTS: FactWriter = { text: (text) => text, code: (text) => text, link: undefined }
+
+function lastLine(envelope: Envelope, number: string | undefined): string {
+  const facts = factLine(envelope, factsOf(envelope, PLAIN_FACTS), FACTS_LENGTH_MAX)
+  return [facts, number ?? ''].filter((part) => part !== '').join(' · ')
+}
+
+/** Inert plain text without direction marks and broken characters. */
+function readable(text: string, max = Number.POSITIVE_INFINITY): string {
+  const whole = inertText(withoutDirections(text.toWellFormed()))
+  return (Number.isFinite(max) ? cutText(whole, max) : whole).trim() || NOTHING
+}
+
+interface Topic {
+  readonly name: string
+  /** URL to which messages are posted. */
+  readonly server: string
+  readonly authorization: string | undefined
+}
+
+/**
+ * The parts of a topic's URL; undefined if the text is not such a URL. Query parameters other than `auth`
+ * are refused.
+ */
+function ntfyTopicOf(text: string, allowPrivate: boolean): Topic | undefined {
+  const url = URL.parse(text)
+  if (url === null || checkUserUrl(text, allowPrivate) !== undefined) return undefined
+  const [, name] = TOPIC.exec(url.pathname) ?? []
+  const { auth, ...others } = Object.fromEntries(url.searchParams)
+  if (name === undefined || url.hash !== '' || Object.keys(others).length > 0) return undefined
+  const authorization =
+    auth === undefined ? undefined : Buffer.from(auth, 'base64').toString('utf8')
+  if (authorization !== undefined && !AUTHORIZATION.test(authorization)) return undefined
+  return { name, server: `${url.origin}/`, authorization }
+}
+
+/**
+ * Masks a topic: shows the server, and the end of the topic if the topic is too long to be guessed from its
+ * end.
+ */
+function maskTopic(text: string): string {
+  const url = URL.parse(text)
+  const name = url?.pathname.split('/')[1] ?? ''
+  return `${url?.host ?? ''}/…${name.length < SECRET_LENGTH ? '' : name.slice(-ENDING_LENGTH)}`
+}
+
+function hostOf(text: string): string {
+  return URL.parse(text)?.host ?? text
+}

@@ -1,0 +1,298 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { isMailbox } from '#src/kernel/mailbox.ts'
+import {
+  type Channel,
+  type ChannelDefinition,
+  DeliveryError,
+  defineChannel,
+  type Receipt,
+  type SendContext,
+  USUAL_TRAITS,
+} from '../define.ts'
+import type { Envelope } from '../envelope.ts'
+import { rateLimitError } from '../requests/http-answer.ts'
+import { type ConfirmationRequest, confirmationMail } from './confirmation.ts'
+import { alertMail } from './content.ts'
+import { MAIL_CONNECTIONS, type Mailer } from './mailer.ts'
+import { judgeSmtp, refusalOf } from './smtp-errors.ts'
+import type { MailContent } from './text.ts'
+
+const TIMEOUT_MS = 30_000
+/** Maximum number of alerts of a group whose ids the e-mail's headers list. */
+const THREAD_MAX = 20
+
+/** Maximum time for which an e-mail waits for a connection; then it goes back to the outbox. */
+const PATIENCE_MS = 20_000
+
+const EmailDestination = z.strictObject({ address: z.string().refine(isMailbox) })
+type EmailDestination = z.output<typeof EmailDestination>
+
+/** Dependencies of e-mails. */
+export interface MailDeps {
+  /** Client of the mail server; undefined if e-mail is not configured. */
+  readonly mailer: Mailer | undefined
+  /** The sender, `Watchdog <alerts@example.org>`. */
+  readonly from: string
+  /** Public URL of the service; its host is the right side of every `Message-ID`. */
+  readonly publicUrl: string
+  /** Timeout of the mail server; 30 seconds by default. */
+  readonly timeoutMs?: number
+}
+
+const MailPreview = z.object({ subject: z.string(), html: z.string(), text: z.string() })
+type MailPreview = z.output<typeof MailPreview>
+
+/** E-mail; unavailable without a mail server. */
+export const email = {
+  ...USUAL_TRAITS,
+  needsConsent: true,
+  isPersonal: () => true,
+  preview: {
+    form: MailPreview,
+    write: (envelope, wallet) => {
+      const reader = { address: 'you@example.org', wallet, unsubscribeUrl: undefined }
+      const { subject, html, text } = alertMail(envelope, reader)
+      return { subject, html, text }
+    },
+  },
+  create: createEmail,
+} as const satisfies ChannelDefinition<MailPreview, MailDeps>
+
+function createEmail(deps: MailDeps): Channel<unknown> {
+  return defineChannel<EmailDestination>({
+    destination: EmailDestination,
+    form: {
+      parts: ['address'],
+      required: 'address',
+      check: () => [],
+      make: ({ address = '' }) => ({ destination: { address }, isAddressChanged: true }),
+      change: (before, { address }) =>
+        address === undefined || address.toLowerCase() === before.address.toLowerCase()
+          ? undefined
+          : { destination: { address }, isAddressChanged: true },
+    },
+    limits: { capacity: MAIL_CONNECTIONS, initialLimit: 2, limitMax: MAIL_CONNECTIONS - 1 },
+    isOneService: true,
+    available: () => deps.mailer !== undefined,
+    mask: ({ address }) =>
+      `${address.slice(0, firstLength(address))}…${address.slice(atOf(address))}`,
+    partitionKey: ({ address }) => address.slice(atOf(address) + 1).toLowerCase(),
+    send: (destination, envelope, context) => sendAlert(deps, destination, envelope, context),
+  })
+}
+
+/**
+ * Sends the e-mail that asks an address for its consent. No other e-mail is sent to the address before it
+ * has agreed.
+ *
+ * @throws DeliveryError
+ */
+export async function sendConfirmation(
+  deps: MailDeps,
+  request: ConfirmationRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const { address } = EmailDestination.parse({ address: request.address })
+  await sendMail(deps, {
+    to: address,
+    content: confirmationMail(request),
+    messageId: bracketed(deps, createHash('sha256').update(request.url).digest('hex').slice(0, 32)),
+    ancestors: [],
+    isAnswer: false,
+    date: request.askedAt,
+    headers: {},
+    signal,
+  })
+}
+
+async function sendAlert(
+  deps: MailDeps,
+  { address }: EmailDestination,
+  envelope: Envelope,
+  context: SendContext,
+): Promise<Receipt> {
+  const { unsubscribeUrl, wallet, now, signal } = context
+  const messageId = bracketed(deps, idOf(envelope, address))
+  const ancestors = ancestorsOf(deps, envelope, { address, context })
+  await sendMail(deps, {
+    to: address,
+    content: alertMail(envelope, { address, wallet, unsubscribeUrl }, now),
+    messageId,
+    ancestors: ancestors.filter((ancestor) => ancestor !== messageId),
+    isAnswer: answeredBy(envelope).length > 0,
+    owner: wallet,
+    date: now,
+    headers: unsubscribeUrl === undefined ? {} : unsubscribeHeaders(unsubscribeUrl),
+    signal,
+  })
+  return { messageId }
+}
+
+/**
+ * Message id of an e-mail. For an alert it depends on alert and reader only, so that every process can
+ * compute it for a reply; for other messages it is derived from the delivery's id.
+ */
+function idOf({ kind = 'alert', message, deliveryId }: Envelope, address: string): string {
+  const isFirst = kind === 'alert' || kind === 'raised'
+  return isFirst && message.alertId !== null ? idOfAlert(message.alertId, address) : deliveryId
+}
+
+/** The alerts to which an e-mail replies; the last alert is that of the parent message. */
+function answeredBy({ answers, answersEach = [] }: Envelope): readonly number[] {
+  const others = answersEach.slice(0, THREAD_MAX).toReversed()
+  return answers === undefined ? others : [...others.filter((id) => id !== answers), answers]
+}
+
+function idOfAlert(alertId: number, address: string): string {
+  const about = `${alertId} ${address.toLowerCase()}`
+  const digest = createHash('sha256').update(about).digest('hex').slice(0, 24)
+  return `alert-${alertId}-${digest}`
+}
+
+/**
+ * Message ids of earlier e-mails of the thread: those of the alerts to which the e-mail replies, and the
+ * alert's own id. A group lists all its alerts, so that a reply to any of them belongs to the thread.
+ */
+function ancestorsOf(
+  deps: MailDeps,
+  envelope: Envelope,
+  { address, context }: { readonly address: string; readonly context: SendContext },
+): readonly string[] {
+  const { kind, items = [] } = envelope
+  const inGroup =
+    kind === 'group'
+      ? items
+          .flatMap(({ alertId, isRecovery }) => (alertId === null || isRecovery ? [] : [alertId]))
+          .slice(0, THREAD_MAX)
+      : []
+  const answered = answeredBy(envelope)
+  const named = [...inGroup, ...answered]
+  const answeredId = context.answersMessageId
+  const isName = answeredId !== undefined && answered.length > 0 && /^<[^\s<>]+>$/.test(answeredId)
+  return [
+    ...new Set([
+      ...named.map((alertId) => bracketed(deps, idOfAlert(alertId, address))),
+      ...(isName ? [answeredId] : []),
+    ]),
+  ]
+}
+
+function bracketed({ publicUrl }: MailDeps, id: string): string {
+  return `<${id}@${new URL(publicUrl).hostname}>`
+}
+
+/** @see RFC 8058 */
+function unsubscribeHeaders(url: string): Record<string, string> {
+  return {
+    'List-Unsubscribe': `<${new URL(url).href}>`,
+    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+  }
+}
+
+async function sendMail(
+  { mailer, from, timeoutMs = TIMEOUT_MS }: MailDeps,
+  mail: {
+    readonly to: string
+    readonly content: MailContent
+    /** Message id, in angle brackets. */
+    readonly messageId: string
+    /** Message ids of earlier e-mails of the thread, oldest first. */
+    readonly ancestors: readonly string[]
+    readonly isAnswer: boolean
+    /** Wallet of the mailbox, if the mailbox has agreed to e-mails and therefore existed. */
+    readonly owner?: string
+    readonly date: Date
+    readonly headers: Readonly<Record<string, string>>
+    readonly signal: AbortSignal
+  },
+): Promise<void> {
+  if (mailer === undefined) throw new DeliveryError('unavailable', { isOurFault: true })
+  const { ancestors } = mail
+  const parent = mail.isAnswer ? ancestors.at(-1) : undefined
+  const leave = await connectionOf(mailer, mail.signal)
+  try {
+    await mailer.sendMail({
+      from,
+      to: { name: '', address: mail.to },
+      ...mail.content,
+      messageId: mail.messageId,
+      ...(parent === undefined ? {} : { inReplyTo: parent }),
+      ...(ancestors.length === 0 ? {} : { references: [...ancestors] }),
+      date: mail.date,
+      ...(mail.owner !== undefined && { owner: mail.owner }),
+      headers: {
+        'Auto-Submitted': 'auto-generated',
+        'X-Auto-Response-Suppress': 'All',
+        ...mail.headers,
+      },
+      disableFileAccess: true,
+      disableUrlAccess: true,
+      signal: AbortSignal.any([mail.signal, AbortSignal.timeout(timeoutMs)]),
+    })
+  } catch (error) {
+    mail.signal.throwIfAborted()
+    const failure = judgeSmtp(error)
+    if (refusalOf(failure) === undefined || mailer.refusesMany?.() !== true) throw failure
+    const { statusCode } = failure
+    throw new DeliveryError('mail_outage', {
+      isOurFault: true,
+      ...(statusCode !== undefined && { statusCode }),
+    })
+  } finally {
+    leave()
+  }
+}
+
+/** E-mails in progress on a mailer, and those that wait for a connection. */
+interface Gate {
+  used: number
+  readonly waiting: (() => void)[]
+}
+
+const gates = new WeakMap<Mailer, Gate>()
+
+/**
+ * Waits for a free connection of the mailer, so that the send's timeout begins when it is sent, not when it
+ * is queued.
+ *
+ * @returns releases the connection
+ * @throws DeliveryError when the wait is too long; the signal's reason when it is aborted
+ */
+async function connectionOf(mailer: Mailer, signal: AbortSignal): Promise<() => void> {
+  const gate = gates.get(mailer) ?? { used: 0, waiting: [] }
+  gates.set(mailer, gate)
+  signal.throwIfAborted()
+  if (gate.used >= MAIL_CONNECTIONS) {
+    const turn = Promise.withResolvers<void>()
+    gate.waiting.push(turn.resolve)
+    const either = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
+    const giveUp = () => {
+      gate.waiting.splice(gate.waiting.indexOf(turn.resolve), 1)
+      turn.reject(either.reason)
+    }
+    either.addEventListener('abort', giveUp, { once: true })
+    try {
+      await turn.promise
+    } catch {
+      signal.throwIfAborted()
+      throw rateLimitError(1)
+    } finally {
+      either.removeEventListener('abort', giveUp)
+    }
+  } else gate.used += 1
+  return () => {
+    const next = gate.waiting.shift()
+    // The next waiting e-mail takes over the connection.
+    if (next === undefined) gate.used -= 1
+    else next()
+  }
+}
+
+function atOf(address: string): number {
+  return address.lastIndexOf('@')
+}
+
+function firstLength(address: string): number {
+  return address.codePointAt(0) === address.charCodeAt(0) ? 1 : 2
+}

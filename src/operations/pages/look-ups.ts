@@ -1,0 +1,48 @@
+/** Operations without a route: names and look-ups of data providers and accounts. */
+import { z } from 'zod'
+import { Address } from '#src/kernel/units.ts'
+import * as names from '#src/watches/provider-names.ts'
+import { defineChatOperation } from '../define.ts'
+
+/** All providers with a public name, sorted by name; empty if no names are published. */
+export const listNamedProviders = defineChatOperation({
+  id: 'listNamedProviders',
+  scope: 'read',
+  output: z.object({ data: z.array(names.NamedProvider) }),
+  handle: async ({ app }) => ({ data: await names.listNamedProviders(app) }),
+})
+
+/** Providers by part of their name or by identity address; at most six. */
+export const searchProviders = defineChatOperation({
+  id: 'searchProviders',
+  scope: 'read',
+  query: names.ProviderSearch,
+  output: z.object({ data: z.array(names.NamedProvider) }),
+  handle: async ({ app, query }) => ({ data: await names.searchProviders(app, query) }),
+})
+
+/** The provider or account of an address or name; needs no sign-in. */
+export const lookUp = defineChatOperation({
+  id: 'lookUp',
+  scope: 'none',
+  rate: 'preview',
+  query: names.ProviderSearch,
+  handle: ({ app, query }) => app.lookUps.find(query.text),
+})
+
+/** The provider or account at an address, for the page and the pictures of a provider; needs no sign-in. */
+export const lookUpAddress = defineChatOperation({
+  id: 'lookUpAddress',
+  scope: 'none',
+  rate: 'public',
+  query: z.strictObject({ address: Address, round: z.int32().nonnegative().optional() }),
+  handle: ({ app, query }) => app.lookUps.atAddress(query.address, query.round),
+})
+
+/** Every provider; needs no sign-in. */
+export const listEveryProvider = defineChatOperation({
+  id: 'listEveryProvider',
+  scope: 'none',
+  rate: 'public',
+  handle: ({ app }) => app.lookUps.listAll(),
+})

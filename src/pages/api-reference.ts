@@ -1,8 +1,0 @@
-import { type Documented, openApiDocument } from '#src/operations/openapi.ts'
-import { apiDocs } from './docs-api.ts'
-import { onceEach } from './once-each.ts'
-
-/** The API reference of a service in a language. */
-export const readApiReference = onceEach((app: Documented, { locale }) =>
-  apiDocs(openApiDocument(app, locale)),
-)
