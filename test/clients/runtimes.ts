@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { isDeepStrictEqual, promisify } from 'node:util'
 import { build } from 'esbuild'
-import { makeSecret, signBody } from '#src/channels/webhook.ts'
+import { makeSecret, signBody } from '#src/channels/hooks/webhook.ts'
 import { packClient } from '../generated/client-package.ts'
 
 const execute = promisify(execFile)
