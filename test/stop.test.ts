@@ -132,7 +132,7 @@ test('a service whose Telegram, mail server and RPC endpoint hang stops in order
   const wait = { timeout: 30_000 }
   await expect
     .poll(() => service.messages, wait)
-    .toContain('charges of failed calls were not refunded yet; the next run tries again')
+    .toContain('charge of a failed call was not refunded yet; the next run tries again')
   const slow = connect(Number(new URL(service.url).port), '127.0.0.1')
   slow.on('error', () => undefined)
   slow.write('POST /api/x402/auth/token HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{')

@@ -5,6 +5,7 @@ import { listChatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { connectWallet } from '../support/connect-page.ts'
 import { BOT_NAME } from '../support/harness.ts'
+import { changeLive } from '../support/live.ts'
 
 let world: BotWorld
 
@@ -66,6 +67,7 @@ describe('“Set up” in a group', () => {
     ])
     expect(greetings(group)).toEqual([])
     expect(group.all()).toHaveLength(1)
+    await changeLive(world, { handles: [walletOf('alice')] })
     expect(ann.last().text).toContain('\u2068Node crew\u2069 is linked. It can:')
   })
 

@@ -3,9 +3,14 @@
  * guards are loaded once per worker; they have the state and the subscriptions.
  */
 import { afterEach, beforeEach } from 'vitest'
+import { writeChainNames } from '#src/i18n/translate.ts'
+import { serveChain } from '#src/kernel/chains.ts'
 import { forgetKeyJoins } from './pruning-guard.ts'
 import { forgetViolations } from './transaction-guard.ts'
 import { forgetUnnamed } from './wallet-guard.ts'
+
+// An earlier file of this worker may have served another chain.
+writeChainNames(serveChain(14))
 
 let isFirst = true
 beforeEach(() => {
