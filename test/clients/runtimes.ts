@@ -1,6 +1,7 @@
 /** Runs the packed client in runtimes other than Node, against a server that answers, refuses and redirects. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -50,7 +51,9 @@ export const RUNTIMES: readonly Runtime[] = [
   {
     name: 'client in Bun',
     run: async (folder, programs) => {
-      const bun = join(programs, '../@oven/bun-linux-x64/bin/bun')
+      // Its install script, where scripts run, moves the program.
+      const unmoved = join(programs, '../@oven/bun-linux-x64/bin/bun')
+      const bun = existsSync(unmoved) ? unmoved : join(programs, 'bun')
       return (await execute(bun, ['main.mjs'], { cwd: folder })).stdout
     },
   },
