@@ -98,7 +98,12 @@ function headingOf(
 ) {
   // The rows have the figures of now already.
   const bare = new Map([...states].map(([id, { current: _, ...state }]) => [id, state]))
-  const about = { id: randomUUID(), kind: 'group', help: null, sentAt: deps.clock.now() } as const
+  const about = {
+    id: randomUUID(),
+    kind: 'group',
+    openPart: null,
+    sentAt: deps.clock.now(),
+  } as const
   for (let rows = all; ; ) {
     const parts = rows.flatMap((row) => partOf(row, reader))
     const content = parts.length < 2 ? undefined : currentContent(about, parts, bare)
