@@ -162,9 +162,7 @@ describe('the example alert', () => {
     const toast = await ann.press('Mute 1\u00a0h')
     expect(toast.text).toMatch(/Savings.* is muted until/)
     await ann.press('What to do')
-    expect(ann.labels().flat()).toEqual(
-      expect.arrayContaining(['Unacknowledge', '✓ What to do']),
-    )
+    expect(ann.labels().flat()).toEqual(expect.arrayContaining(['Unacknowledge', '✓ What to do']))
   })
 
   test('has rounds that match its times, a few minutes ago', async () => {
