@@ -1,5 +1,5 @@
 import * as topups from '#src/billing/topups/positions.ts'
-import { BLOCK_AHEAD_MS_MAX } from '#src/chain/block-header.ts'
+import { BLOCK_AHEAD_MS_MAX } from '#src/chain/blocks/block-header.ts'
 import { transactUnder } from '#src/db/leases.ts'
 import * as rounds from '#src/fsp/indexer/positions.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { EndpointsFailed } from '#src/chain/failures.ts'
+import { EndpointsFailed } from '#src/chain/endpoints/failures.ts'
 import type { Fence, Lease } from '#src/db/leases.ts'
 import { listen } from '#src/db/listen.ts'
 import { backoffMs } from '#src/kernel/backoff.ts'

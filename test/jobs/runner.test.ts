@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { EndpointsFailed } from '#src/chain/failures.ts'
+import { EndpointsFailed } from '#src/chain/endpoints/failures.ts'
 import type { Job } from '#src/jobs/define.ts'
 import { runOnceBeforeStart, startJobs } from '#src/jobs/runner.ts'
 import { AppError } from '#src/kernel/errors.ts'
