@@ -31,7 +31,7 @@ import type { Measurement } from './report.ts'
 import { startServer } from './start-server.ts'
 
 const MINUTES_GOAL = 30
-/** Most concurrent requests to one endpoint, as `REQUESTS_MAX` in `src/chain/concurrency-limit.ts`. */
+/** Most concurrent requests to one endpoint, which a reader may have at once. */
 const AT_ONCE = 48
 
 /**
