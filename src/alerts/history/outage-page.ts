@@ -2,7 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { cardOf } from '#src/channels/card/card.ts'
 import { hasEnded } from '#src/channels/card/wording.ts'
-import type { Envelope, EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
+import type {
+  Envelope,
+  EnvelopeMessage,
+  MessageField,
+  MessageState,
+} from '#src/channels/envelope.ts'
 import { groupHelp } from '#src/channels/groups/group.ts'
 import { namedIn } from '#src/channels/groups/times.ts'
 import { withoutNames } from '#src/channels/updates/shown.ts'
@@ -27,6 +32,8 @@ export interface OutagePage {
   readonly lines: readonly string[]
   /** Its damage; may be empty. */
   readonly body: string
+  /** What is known of the other providers and of the cost, and what its alerts share. */
+  readonly fields: readonly MessageField[]
   /** What to do first; undefined once it is over. */
   readonly help: string | undefined
   readonly isOver: boolean
@@ -69,13 +76,14 @@ export async function readOutagePage(
   if (heading === undefined) return undefined
   const { envelope, count } = heading
   const state = isNamed ? heading.state : withoutNames(heading.state)
-  const { title, glyph, lines, body } = cardOf(envelope, { state, isCut: around.isCut })
+  const { title, glyph, lines, body, fields } = cardOf(envelope, { state, isCut: around.isCut })
   const alerts = await describeOthers(deps, rows, reader)
   return {
     title,
     glyph,
     lines,
     body,
+    fields,
     help: groupHelp(envelope, state)?.text,
     isOver: hasEnded(state),
     isAcknowledged: state.acknowledged !== undefined,
