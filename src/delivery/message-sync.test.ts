@@ -223,7 +223,7 @@ describe('an outage of a provider to which other signals are added', () => {
         .slice(0, 2),
     ).toEqual([
       '🟢 \u2068Alpha\u2069 is healthy again · 30 min, 8 rounds lost',
-      'Recovered · 09:10 to 09:40\u00a0UTC',
+      'Recovered · active 09:10 to 09:40\u00a0UTC',
     ])
   })
 
