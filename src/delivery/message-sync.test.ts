@@ -169,6 +169,7 @@ describe('an outage of a provider to which other signals are added', () => {
     const current = (title: string): MessageState => ({
       current: () => ({
         title,
+        fields: [],
         data: { reason: 'missing', since: '2026-11-20T09:10:00.000Z', streak: 17 },
       }),
     })
