@@ -5,8 +5,7 @@ export interface WorkLimiter {
   /**
    * Runs `work` when a slot is free.
    *
-   * @throws AppError the refusal of the limits when too many callers are waiting, or no slot is free in
-   * time
+   * @throws the refusal of the limits when too many callers are waiting, or no slot is free in time
    * @throws the signal's reason when the caller aborts while waiting
    */
   take<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
@@ -23,7 +22,7 @@ export interface WorkLimits {
   /** Longest wait in milliseconds, after which the work is refused; unlimited by default. */
   readonly waitMs?: number
   /** The error of refused work; upstream `dependency_unavailable` by default. */
-  readonly refusal?: () => AppError
+  readonly refusal?: () => Error
 }
 
 export function createWorkLimiter(limits: WorkLimits): WorkLimiter {

@@ -129,11 +129,14 @@ function firstStep(t: Translate, page: LinkedAlertPage) {
 
 /** The head of the page of an outage with several alerts, and the list of its alerts. */
 function outageParts(t: Translate, { timezone }: LinkedAlertPage, outage: OutagePage) {
-  const { glyph, lines, body, alerts, more, isCut } = outage
+  const { glyph, lines, body, fields, alerts, more, isCut } = outage
   return {
     glyph,
     lines,
-    paragraphs: paragraphsOf(body),
+    paragraphs: [
+      ...paragraphsOf(body),
+      ...fields.map(({ label, value }) => t('messages:fieldLine', { label, value })),
+    ],
     alerts: alertRows(t, alerts, timezone),
     more:
       more > 0
