@@ -402,6 +402,7 @@ describe.each(LOCALES)('in %s', (locale) => {
       ftso: { commit: 'mismatch', reveal: 'offence', signature: 'mismatch' },
       fdc: { bitvote: 'mismatch', signature: 'mismatch' },
     })),
+    others: null,
     fastUpdates: { lastUpdateBlock: 1, blocksSinceUpdate: 250_000, probabilityOfSilence: 1e-300 },
     minimalConditions: {
       anchor: { rate: 0.1234, minimum: 0.8 },

@@ -185,6 +185,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   outcome: 'sentence',
   page: 'term',
   paid: 'amount',
+  part: 'number',
   percent: 'amount',
   period: 'term',
   policy: 'term',

@@ -9,7 +9,7 @@ import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import {
   acknowledgeAlert,
   acknowledgeMessage,
-  muteEpisode,
+  muteIncident,
   muteMessage,
   muteWatchOf,
   unacknowledgeMessage,
@@ -154,7 +154,7 @@ async function muteUntilRecovered(
 ): Promise<readonly ActedAlert[]> {
   const delivered = await findPressedAlert(ctx)
   if (delivered?.envelope.kind !== 'group') {
-    return [await ctx.call(muteEpisode, { body: { id, muted } }, link)]
+    return [await ctx.call(muteIncident, { body: { id, muted } }, link)]
   }
   const { messageId } = delivered
   const body = { recipientId: link.recipientId, messageId, muted }

@@ -1,19 +1,19 @@
 import { decodeEventLog, type Hex, numberToHex, toEventSelector } from 'viem'
 import { z } from 'zod'
-import { contractView, readViews } from '#src/chain/calls.ts'
 import type { ChainAccess } from '#src/chain/chain.ts'
-import type { RpcClient } from '#src/chain/endpoints.ts'
-import { EndpointError } from '#src/chain/failures.ts'
-import { HexData, Log } from '#src/chain/schemas.ts'
+import { contractView, readViews } from '#src/chain/endpoints/calls.ts'
+import type { RpcClient } from '#src/chain/endpoints/endpoints.ts'
+import { EndpointError } from '#src/chain/endpoints/failures.ts'
+import { HexData, Log } from '#src/chain/endpoints/schemas.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { sortitionWeightOf } from '../protocol/fast-update-silence.ts'
 import type { Policy, PolicyProvider } from '../protocol/policy.ts'
 import {
   decodeSigningPolicy,
   type SigningPolicy,
   signingPolicyHashes,
 } from '../protocol/signing-policy.ts'
-import { sortitionWeightOf } from '../protocol/silence.ts'
 import { ENTITY_MANAGER_ABI, RELAY_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
 import { readManager } from './manager.ts'
 

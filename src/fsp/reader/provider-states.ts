@@ -1,13 +1,13 @@
 import type { Hex } from 'viem'
-import { requireBlock } from '#src/chain/blocks.ts'
-import { type ContractView, contractView, readViews } from '#src/chain/calls.ts'
+import { readPastState } from '#src/chain/balances/past-state.ts'
+import { requireBlock } from '#src/chain/blocks/blocks.ts'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import { NATIVE_BALANCE_ABI } from '#src/chain/contracts.ts'
-import type { RpcClient } from '#src/chain/endpoints.ts'
-import { readPastState } from '#src/chain/past-state.ts'
+import { type ContractView, contractView, readViews } from '#src/chain/endpoints/calls.ts'
+import type { RpcClient } from '#src/chain/endpoints/endpoints.ts'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
+import { updatesPerBlockOf } from '../protocol/fast-update-silence.ts'
 import type { PolicyProvider } from '../protocol/policy.ts'
-import { updatesPerBlockOf } from '../protocol/silence.ts'
 import {
   ENTITY_MANAGER_ABI,
   FAST_UPDATER_ABI,

@@ -92,7 +92,7 @@ export const openPart = defineChatOperation({
   handle: ({ app, caller, body }) => openPartOf(app, caller, body),
 })
 
-/** Acknowledges an alert and its episode, or undoes the acknowledgement. */
+/** Acknowledges an alert and its incident, or undoes the acknowledgement. */
 export const acknowledgeAlert = defineChatOperation({
   id: 'acknowledgeAlert',
   scope: 'write',
@@ -119,12 +119,12 @@ export const unacknowledgeMessage = defineChatOperation({
   handle: ({ app, caller, body }) => acting.unacknowledgeMessage(app, caller, body),
 })
 
-/** Mutes an alert's episode until it recovers, or unmutes it. */
-export const muteEpisode = defineChatOperation({
-  id: 'muteEpisode',
+/** Mutes an alert's incident until it is over, or unmutes it. */
+export const muteIncident = defineChatOperation({
+  id: 'muteIncident',
   scope: 'write',
   body: z.strictObject({ id: Id, muted: z.boolean() }),
-  handle: ({ app, caller, body }) => acting.muteEpisode(app, caller, body),
+  handle: ({ app, caller, body }) => acting.muteIncident(app, caller, body),
 })
 
 /** Mutes every alert in one message of a chat until it recovers, or unmutes them. */
