@@ -267,7 +267,14 @@ describe('transfers in both directions', () => {
     }
     const message = renderMessage(
       {
-        ...{ alertId, watchId: 3, watchLabel: 'Savings', event: 'wallet-balance.moved', data },
+        ...{
+          alertId,
+          incidentId: alertId,
+          watchId: 3,
+          watchLabel: 'Savings',
+          event: 'wallet-balance.moved',
+          data,
+        },
         severity: isSent ? 'warning' : 'info',
         firedAt: new Date(Date.UTC(2026, 10, 20, 9, 13, alertId)),
         link: 'https://watchdog.example.org/a/x',

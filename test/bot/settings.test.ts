@@ -99,6 +99,19 @@ describe('quiet hours', () => {
     expect((await settingsOf('alice')).quietHours).toMatchObject({ from: '23:00', to: '06:00' })
   })
 
+  test('stay off if a program has set equal ends', async () => {
+    const chat = await linked('bob')
+    const { version: _, ...before } = await settingsOf('bob')
+    const quietHours = { ...before.quietHours, enabled: false, from: '07:00', to: '07:00' }
+    const body = { ...before, quietHours }
+    await invoke(world.app, replaceSettings, callerOf('bob'), { body })
+    await chat.say('/settings')
+    await chat.press('Quiet hours')
+    await chat.press('On')
+    expect(chat.last().text).toMatch(/^⚠️ Quiet hours cannot start and end at the same time\./)
+    expect((await settingsOf('bob')).quietHours).toEqual(quietHours)
+  })
+
   test('accept typed times in any script, and refuse other texts', async () => {
     const chat = await linked('alice')
     await chat.say('/settings')

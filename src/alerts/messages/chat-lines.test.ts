@@ -38,6 +38,7 @@ function envelopeOf(event: string, locale: Locale): Envelope {
   const message = renderMessage(
     {
       alertId: 7,
+      incidentId: 4,
       watchId: 3,
       watchLabel: LABEL,
       event,
