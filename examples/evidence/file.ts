@@ -120,7 +120,9 @@ export type Claim = { [K in Kind]: ClaimOf<K> }[Kind]
 const OTHERS = object({ total: whole, failed: whole })
 const COST = object({
   ...{ rounds: whole, ofRounds: whole, amountWei: nullable(units), symbol: text },
-  source: nullable(object({ rewardEpochId: whole, amountWei: units })),
+  source: nullable(
+    object({ rewardEpochId: whole, amountWei: units, weightRatio: nullable(number) }),
+  ),
 })
 
 const ROUND = object(

@@ -16,7 +16,7 @@ const FIRST = 1_519_400
 const OTHERS = 10
 const EARNINGS = {
   roundsPerEpoch: 3360,
-  newest: { rewardEpoch: 451, amountWei: '1680000000000000000000' },
+  newest: { rewardEpoch: 451, amountWei: '1680000000000000000000', weightRatio: 1 },
 }
 
 const WATCH: EvaluatedWatch = {
@@ -158,9 +158,19 @@ describe('the cost of an outage', () => {
       ofRounds: 3360,
       amountWei: '1000000000000000000',
       symbol: 'FLR',
-      source: { rewardEpochId: 451, amountWei: '1680000000000000000000' },
+      source: { rewardEpochId: 451, amountWei: '1680000000000000000000', weightRatio: 1 },
     })
     expect(recovery?.['cost']).toMatchObject({ rounds: 3, amountWei: '1500000000000000000' })
+  })
+
+  test('follows the weight of the provider since the reward epoch of its rewards, where that is known', () => {
+    const amount = (weightRatio: number | null) => {
+      const newest = { ...EARNINGS.newest, weightRatio }
+      return play([0, 0], { ...EARNINGS, newest }).data[0]?.['cost']
+    }
+    expect(amount(1.05)).toMatchObject({ amountWei: '1050000000000000000' })
+    expect(amount(0.5)).toMatchObject({ amountWei: '500000000000000000' })
+    expect(amount(null)).toMatchObject({ amountWei: '1000000000000000000' })
   })
 
   test('has rounds only where no rewards are published, and is absent where their number is unknown', () => {
