@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 
 function serverWith(
-  times: { requestMs?: number; stillMs?: number; readMs?: number },
+  times: { requestMs?: number; dataRequestMs?: number; stillMs?: number; readMs?: number },
   bounds: { connectionsPerAddress?: number; readBytesPerSecond?: number } = {},
 ): Server {
   const long = { requestMs: LONG_MS, dataRequestMs: LONG_MS, stillMs: LONG_MS, readMs: LONG_MS }

@@ -1,8 +1,8 @@
 /** Stored rounds with all of their providers, by which the failures of one are compared with those of the others. */
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
+import { isSilenceImprobable } from '../protocol/fast-update-silence.ts'
 import type { WholeRound } from '../protocol/other-providers.ts'
-import { isSilenceImprobable } from '../protocol/silence.ts'
 import { ROUND_CHECKS } from '../protocol/verdict.ts'
 import type { ProviderObservation } from './observation-model.ts'
 import type { RoundRecord } from './round-record.ts'

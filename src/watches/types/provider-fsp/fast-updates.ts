@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LongUpdate, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
+import { chanceOfSilence, isSilenceImprobable } from '#src/fsp/protocol/fast-update-silence.ts'
 import { countSilent } from '#src/fsp/protocol/other-providers.ts'
-import { chanceOfSilence, isSilenceImprobable } from '#src/fsp/protocol/silence.ts'
 import {
   type DisplayValues,
   lowerSeverity,

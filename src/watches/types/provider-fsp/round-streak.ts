@@ -35,7 +35,7 @@ import { costData } from './cost.ts'
 import { signalEvents } from './events.ts'
 import { roundClaim } from './round-claim.ts'
 import { EXAMPLE_EARNINGS, knownAddress, roundSignalExamples } from './round-examples.ts'
-import { isDuty, isLongSilence, isSilentRound } from './silence.ts'
+import { isDuty, isLongSilence, isSilentRound } from './silent-rounds.ts'
 
 /** Number of bad voting rounds in a row before an alert. */
 const ROUNDS: Parameter = {
