@@ -1,10 +1,14 @@
 import { z } from 'zod'
 import { ButtonData } from '#src/actions/codec.ts'
-import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
+import { SIGNAL_HELP_SECTIONS } from '#src/i18n/signal-help.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { type Estimate, OtherProviders } from '#src/kernel/outage-figures.ts'
 import { Address, AssetDecimals, JsonObject } from '#src/kernel/units.ts'
+
+/** What can be opened below a message, one at a time: a section of the help, or the ways to mute. */
+export const OPEN_PARTS = [...SIGNAL_HELP_SECTIONS, 'mute'] as const
+export type OpenPart = (typeof OPEN_PARTS)[number]
 
 /** One labelled value of a message. `value` is formatted for the message's locale, without isolates. */
 export interface MessageField {
@@ -306,8 +310,8 @@ export interface MessageState {
   readonly escalated?: { readonly at: Date; readonly to: readonly string[] }
   /** Time at which the message was sent, or is shown again; times of other days have their date. */
   readonly shownAt?: Date
-  /** Section of the help that is expanded below the message. */
-  readonly help?: SignalHelpSection
+  /** What a person has opened below the message. */
+  readonly open?: OpenPart
   /** For groups: state of each alert in it, by id. */
   readonly items?: ReadonlyMap<number, MessageState>
 }

@@ -258,6 +258,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   streak: 'number',
   submission: 'address',
   support: 'code',
+  data: 'code',
   tag: 'code',
   target: 'name',
   terms: { 'bot:trial.offer': 'term', otherwise: 'sentence' },
