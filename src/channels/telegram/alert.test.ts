@@ -66,7 +66,7 @@ describe('an alert', () => {
     const watch = 'This watch… 1:watch.mute:16'
     expect(muting({})).toEqual([...ways, [watch], back])
     const off = 'Turn off all reminders 1:settings.remind:off'
-    expect(muting({ kind: 'reminder' })).toEqual([...ways, [watch, off], back])
+    expect(muting({ kind: 'reminder' })).toEqual([...ways, [watch], [off], back])
     // Once it is muted, one button ends that.
     const muted = { open: 'mute', muted: { until: 'recovered' } } as const
     expect(buttons(alertView(envelopeOf(commit), muted)).at(-1)?.[0]).toBe(
