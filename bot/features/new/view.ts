@@ -12,7 +12,7 @@ import type { SlotUse } from '../../views/slot-use.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { formOf, typeLine, typeName, type WatchDescription } from '../../views/watch-facts.ts'
 import { resumeButton } from '../start/resume-view.ts'
-import type { Draft, DraftValues, Step } from './draft.ts'
+import type { Draft, Step } from './draft.ts'
 
 /** Types that most people want are offered first. */
 const OFFERED_FIRST: readonly string[] = ['wallet-balance', 'provider-fsp']
