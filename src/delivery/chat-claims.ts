@@ -17,15 +17,10 @@ import {
 import * as chatStore from './chat-store.ts'
 import * as claims from './claim-store.ts'
 import { type DeliveryPlan, type NextMessage, planNext } from './grouping.ts'
+import type { Claim } from './head-store.ts'
 import * as messages from './message-store.ts'
 import { alertIdsIn, currentContent, groupEnvelope, type ShownPart } from './message-sync.ts'
 import type { SendTask, StoredMessage } from './send-task.ts'
-
-/** Time of a claim, and end of its lease. */
-export interface ClaimContext {
-  readonly now: Date
-  readonly leasedUntil: Date
-}
 
 type Planned = NextMessage & { readonly recipientId: number }
 /** A plan with a message. */
@@ -48,7 +43,7 @@ export async function claimChatMessages(
   deps: ClaimDeps,
   channel: ServiceChannel,
   recipientIds: readonly number[],
-  context: ClaimContext,
+  context: Claim,
 ): Promise<Claimed> {
   const { db } = deps
   if (recipientIds.length === 0) return { tasks: [], obsolete: [], changed: false }
@@ -76,7 +71,7 @@ async function claimPlanned(
   channel: ChannelKey,
   planned: readonly Planned[],
   situations: RecipientSituations,
-  context: ClaimContext,
+  context: Claim,
 ): Promise<{ readonly tasks: readonly SendTask[]; readonly obsolete: readonly SendTask[] }> {
   if (planned.length === 0) return { tasks: [], obsolete: [] }
   const { db } = deps
@@ -153,7 +148,7 @@ async function build(
     readonly target: messages.SentMessage | undefined
   },
   situations: RecipientSituations,
-  context: ClaimContext,
+  context: Claim,
 ): Promise<SendTask[]> {
   const { plan, rows, target } = taken
   const { db } = deps
@@ -257,7 +252,7 @@ export async function claimStaleMessages(
   { db, stateOf }: ClaimDeps,
   channel: ChannelKey,
   recipientIds: readonly number[],
-  context: ClaimContext,
+  context: Claim,
 ): Promise<readonly SendTask[]> {
   if (recipientIds.length === 0) return []
   const stale = await messages.leaseStaleMessages(db, channel, recipientIds, context)

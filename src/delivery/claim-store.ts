@@ -1,10 +1,10 @@
 /** Claims and releases due deliveries. */
 import { sql } from 'drizzle-orm'
 import { uuidArray } from '#src/db/arrays.ts'
-import type { Db } from '#src/db/connection.ts'
+import { type Db, transact } from '#src/db/connection.ts'
 import { isSamePartitionKey } from '#src/db/partitions.ts'
-import { isReady } from './due-store.ts'
-import { type deliveries, IS_UNFINISHED } from './tables.ts'
+import { DUE_HEAD_COLUMNS, type DueHead, markDue } from './head-store.ts'
+import { type deliveries, IS_UNFINISHED, isReady } from './tables.ts'
 
 /** A delivery that a worker has leased. `attempts` includes the current one. */
 export type ClaimedRow = Pick<
@@ -63,17 +63,6 @@ export async function claimDueDeliveries(
   }
 }
 
-/** Moves due deliveries that could not be claimed into the backlogs of their recipients. */
-export async function moveToBacklog(db: Db, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return
-  await db.execute(sql`
-    update deliveries d set backlog = true
-    where d.id = any(array(
-      select id from deliveries d
-      where id = any(${sql.param([...ids])}::uuid[]) and ${IS_UNFINISHED} and not backlog
-      for update skip locked))`)
-}
-
 /** Extends the leases of deliveries that this process still works on. */
 export async function extendLeases(
   db: Db,
@@ -114,9 +103,13 @@ export async function releaseAbortedDeliveries(
   db: Db,
   rows: readonly { readonly id: string; readonly attempt: number }[],
 ): Promise<void> {
-  await db.execute(sql`
-    update deliveries d set leased_until = null, attempts = d.attempts - 1
-    from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int)
-    where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${isSamePartitionKey('d.id', 'r.id')}
-      and d.attempts = r.attempt and ${IS_UNFINISHED}`)
+  await transact(db, async (tx) => {
+    const released = await tx.execute<DueHead>(sql`
+      update deliveries d set leased_until = null, attempts = d.attempts - 1
+      from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int)
+      where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${isSamePartitionKey('d.id', 'r.id')}
+        and d.attempts = r.attempt and ${IS_UNFINISHED}
+      returning ${DUE_HEAD_COLUMNS}`)
+    await markDue(tx, released)
+  })
 }

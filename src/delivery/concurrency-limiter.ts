@@ -41,15 +41,15 @@ const HANGS_MIN = 3
 /** Interval, in attempts, at which a hanging recipient gets the full timeout. */
 const FULL_TIMEOUT_EVERY = 4
 
-/** Pause of a hanging recipient's backlog after a failure; doubles each time. */
-const BACKLOG_PAUSE_MS = { first: 1000, max: 60_000 } as const
+/** Pause before the further first attempts of a hanging recipient; doubles with each attempt without a response. */
+const PAUSE_MS = { first: 1000, max: 60_000 } as const
 
 /** Recipient of a place. */
 export interface LimitedDelivery {
   readonly recipientId: number
   readonly partitionKey: string
-  /** Whether the delivery is in its recipient's backlog. */
-  readonly backlog: boolean
+  /** Whether the delivery was tried before. */
+  readonly wasTried: boolean
 }
 
 /** A place, counted from the moment it is taken. */
@@ -68,7 +68,7 @@ export interface Permit {
 }
 
 /** `suspect`: the last response was slow or missing. */
-type DestinationState = 'answers' | 'unknown' | 'suspect'
+export type DestinationState = 'answers' | 'unknown' | 'suspect'
 
 /** Reserves places one by one, before deliveries are claimed. */
 export interface PlaceReservation {
@@ -92,11 +92,9 @@ export interface ConcurrencyLimiter {
   acquire(destination: LimitedDelivery): Permit
   /** Partitions and recipients without a free place, except suspects. */
   full(): FullDestinations
-  /** Those of `full` that have not responded quickly so far: their places may stay taken. */
-  stuck(): FullDestinations
   isSuspect(recipientId: number): boolean
-  /** Recipients whose backlogs pause, because the last attempts got no response. */
-  pausedRecipients(): readonly number[]
+  /** Milliseconds for which nothing new is tried, because the last attempts got no response; 0 for most recipients. */
+  pauseMsOf(recipientId: number): number
   /** Whether the next attempt uses the shorter timeout, because the last attempts got no response. */
   usesShortTimeout(recipientId: number): boolean
 }
@@ -149,10 +147,10 @@ export function createConcurrencyLimiter(
   const furtherMax = Math.floor(unprovedMax * (1 - FIRST_SHARE))
   const groupMax = Math.max(1, Math.floor(suspectsMax * GROUP_SHARE))
 
-  /** A delivery in a backlog has failed before: without better history, the recipient is a suspect. */
-  function stateOf({ recipientId, backlog }: LimitedDelivery): DestinationState {
+  /** A delivery that was tried has failed: without better history, the recipient is a suspect. */
+  function stateOf({ recipientId, wasTried }: LimitedDelivery): DestinationState {
     const known = recipients.get(recipientId)?.state ?? 'unknown'
-    return known === 'unknown' && backlog ? 'suspect' : known
+    return known === 'unknown' && wasTried ? 'suspect' : known
   }
 
   function recipientOf(id: number): Recipient {
@@ -184,19 +182,6 @@ export function createConcurrencyLimiter(
   function placesOf(id: number, state: DestinationState, unproved = counts.unproved): number {
     if (state === 'suspect' || (state === 'unknown' && unproved >= furtherMax)) return 1
     return placesIn(recipients.get(id)?.limit ?? initialLimit, initialLimit)
-  }
-
-  function fullWith(isMeant: (limit: number) => boolean): FullDestinations {
-    return {
-      partitions: [...partitions].flatMap(([partitionKey, partition]) =>
-        isMeant(partition.limit) && messagesIn(partition) >= placesIn(partition.limit, initialLimit)
-          ? [partitionKey]
-          : [],
-      ),
-      recipients: [...inUse].flatMap(([id, { taken, state, limit }]) =>
-        isMeant(limit) && state !== 'suspect' && taken >= placesOf(id, state) ? [id] : [],
-      ),
-    }
   }
 
   function count(state: DestinationState, groups: readonly string[], change: 1 | -1): void {
@@ -297,12 +282,18 @@ export function createConcurrencyLimiter(
         },
       }
     },
-    full: () => fullWith(() => true),
-    stuck: () => fullWith((limit) => limit <= initialLimit),
-    pausedRecipients() {
-      const now = performance.now()
-      for (const [id, until] of pauseEnds) if (until <= now) pauseEnds.delete(id)
-      return [...pauseEnds.keys()]
+    full: () => ({
+      partitions: [...partitions].flatMap(([partitionKey, partition]) =>
+        messagesIn(partition) >= placesIn(partition.limit, initialLimit) ? [partitionKey] : [],
+      ),
+      recipients: [...inUse].flatMap(([id, { taken, state }]) =>
+        state !== 'suspect' && taken >= placesOf(id, state) ? [id] : [],
+      ),
+    }),
+    pauseMsOf(recipientId) {
+      const leftMs = (pauseEnds.get(recipientId) ?? 0) - performance.now()
+      if (leftMs <= 0) pauseEnds.delete(recipientId)
+      return Math.max(0, leftMs)
     },
     isSuspect: (recipientId) => recipients.get(recipientId)?.state === 'suspect',
     usesShortTimeout(recipientId) {
@@ -319,10 +310,7 @@ function recordResponse(recipient: Recipient, result: number | 'none', max: numb
 }
 
 function pauseEndOf(hangs: number): number {
-  return (
-    performance.now() +
-    Math.min(BACKLOG_PAUSE_MS.max, BACKLOG_PAUSE_MS.first * 2 ** (hangs - HANGS_MIN))
-  )
+  return performance.now() + Math.min(PAUSE_MS.max, PAUSE_MS.first * 2 ** (hangs - HANGS_MIN))
 }
 
 function newPartition(limit: number): Partition {

@@ -5,7 +5,7 @@ import type { Db } from '#src/db/connection.ts'
 import { unplannedLimit } from '#src/db/plans.ts'
 import { CANARY_WALLET } from '#src/kernel/canary.ts'
 import { RETAINED_MAX } from './model.ts'
-import { deliveries, IS_RETRY } from './tables.ts'
+import { deliveries, IS_UNFINISHED, IS_WAITING } from './tables.ts'
 
 /** Number of deliveries of all people created in a period, and their results. */
 export async function countDeliveriesInSpan(db: Db, since: Date, until: Date | undefined) {
@@ -29,33 +29,35 @@ export async function countDeliveriesInSpan(db: Db, since: Date, until: Date | u
   return { sent: row?.sent ?? 0, delivered: row?.delivered ?? 0, failed: row?.failed ?? 0 }
 }
 
-/** Maximum number of due deliveries of a channel that are counted, for each of its two queues. */
-const COUNTED_MAX = 50_000
+/** Maximum number of recipients of a channel whose due deliveries are counted, and of due deliveries of each. */
+const RECIPIENTS_MAX = 10_000
+const COUNTED_MAX = 10_000
 
 /**
- * Number of due deliveries by channel, including channels without due deliveries. The count ends at
- * 100,000. `oldestAt`: due time of the oldest delivery outside backlogs.
+ * Number of due deliveries by channel, including channels without due deliveries, of the 10,000 recipients that have waited
+ * longest, at most 10,000 of each. `oldestAt`: time since which a delivery that was never tried has been due, where the
+ * recipient answers.
  */
 export async function countDue(
   db: Db,
   now: Date,
 ): Promise<readonly { channel: string; due: number; oldestAt: Date }[]> {
-  const isDue = sql`d.channel = c.key and d.status in ('pending', 'retrying')
-    and d.next_attempt_at <= ${now}`
   return await db.execute<{ channel: string; due: number; oldestAt: Date }>(sql`
-    select c.key as channel, front.due + backlog.due as due,
-      coalesce(front."oldestAt", ${now}::timestamptz) as "oldestAt"
+    select c.key as channel, coalesce(sum(d.due), 0)::int as due,
+      coalesce(min(d.oldest_at) filter (where not h.is_silent), ${now}::timestamptz) as "oldestAt"
     from unnest(${sql.param([...CHANNEL_KEYS])}::text[]) as c(key)
-    cross join lateral (
-      select count(*)::int as due, min(at) as "oldestAt" from (
-        select d.next_attempt_at as at from deliveries d where ${isDue} and not d.backlog
+    left join lateral (
+      select h.recipient_id, h.is_silent from delivery_heads h
+      where h.channel = c.key and h.due_at <= ${now}
+      order by h.due_at limit ${RECIPIENTS_MAX}
+    ) h on true
+    left join lateral (
+      select count(*) as due, min(at) filter (where status = 'pending') as oldest_at from (
+        select d.status, d.next_attempt_at as at from deliveries d
+        where d.recipient_id = h.recipient_id and ${IS_WAITING} and d.next_attempt_at <= ${now}
         limit ${COUNTED_MAX}) counted
-    ) front
-    cross join lateral (
-      select count(*)::int as due from (
-        select from deliveries d where ${isDue} and d.backlog and d.next_attempt_at is not null
-        limit ${COUNTED_MAX}) counted
-    ) backlog`)
+    ) d on true
+    group by c.key`)
 }
 
 /**
@@ -78,14 +80,12 @@ export async function countWaiting(
   // In the order of an index that has only what is asked for.
   const inOrder = (condition: SQL, order: SQL) =>
     part(condition, sql`order by ${order} limit ${unplannedLimit(RETAINED_MAX)}`)
-  const isOther = sql`d.status in ('pending', 'retrying')
-    and (d.status = 'pending' or d.planned_at is not null)`
   const parts = [
     inOrder(isRetained, sql`d.fired_at desc`),
     inOrder(isDeferred, sql`d.deferred_until`),
-    inOrder(sql`${IS_RETRY} and ${isUnsent}`, sql`d.next_attempt_at`),
+    inOrder(sql`${IS_WAITING} and ${isUnsent}`, sql`d.urgency desc, d.next_attempt_at`),
     // There is no such index. PostgreSQL reads these only if it has found fewer than the limit before.
-    part(sql`${isOther} and ${isUnsent}`, sql``),
+    part(sql`${IS_UNFINISHED} and not (${IS_WAITING}) and ${isUnsent}`, sql``),
   ]
   const rows = await db.execute<{ recipientId: number; waiting: number }>(sql`
     select asked.recipient_id as "recipientId", counted.waiting

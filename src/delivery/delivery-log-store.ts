@@ -1,6 +1,7 @@
 /** Messages sent to one recipient. */
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import { deleteHeads } from './head-store.ts'
 import type { DeliveryStatus } from './model.ts'
 import { DELIVERY_STATE_COLUMNS, DELIVERY_STATE_JOIN } from './store.ts'
 
@@ -78,4 +79,5 @@ export async function deleteDeliveriesOfRecipients(
   const ids = sql.param([...recipientIds])
   await tx.execute(sql`delete from sent_messages where recipient_id = any(${ids}::int[])`)
   await tx.execute(sql`delete from deliveries where recipient_id = any(${ids}::int[])`)
+  await deleteHeads(tx, recipientIds)
 }

@@ -180,7 +180,7 @@ function destinationOutcomesIn({ task, at, attemptResult }: SendTaskResult) {
  * because the destination is off or the alerts are obsolete, does not count.
  */
 function finishedRows(result: SendTaskResult): store.FinishedDelivery[] {
-  const { task, isTest, at, attemptResult, wasUnanswered = false } = result
+  const { task, isTest, at, attemptResult, stateBefore } = result
   // One random value for all, so that deliveries that failed together are retried together.
   const random = randomInt(RANDOM_STEPS) / RANDOM_STEPS
   const retainedUntil = new Date(at.getTime() + RETAINED_DAYS * DAY_MS)
@@ -199,8 +199,7 @@ function finishedRows(result: SendTaskResult): store.FinishedDelivery[] {
       retainedUntil: null,
       messageId: null,
       carriedBy: null,
-      unanswered: false,
-      isAttemptUnanswered: false,
+      isSilent: false,
     }
     switch (attemptResult.kind) {
       case 'delivered': {
@@ -217,14 +216,13 @@ function finishedRows(result: SendTaskResult): store.FinishedDelivery[] {
         const { error } = attemptResult
         const next = stateAfterFailure(error, { attempt, isTest, random, now: at, plannedAt })
         const about = { statusCode: error.statusCode ?? null, error: error.reason }
-        const isAttemptUnanswered = isUnanswered(error)
+        const isKnownDown = !error.isOurFault && stateBefore === 'suspect'
         return {
           ...defaults,
           ...about,
           ...next,
           retainedUntil: next.status === 'failed' ? retainedUntil : null,
-          unanswered: isAttemptUnanswered && (error.isOurFault || !wasUnanswered),
-          isAttemptUnanswered,
+          isSilent: isUnanswered(error) ? (isKnownDown ? null : true) : false,
         }
       }
       case 'gone':

@@ -57,7 +57,7 @@ export function createResultQueue(
   unrecorded: UnrecordedResult[],
   on: {
     readonly release: (result: SendTaskResult) => void
-    readonly recorded: (batch: readonly SendTaskResult[], madeDue: boolean) => Promise<void>
+    readonly recorded: (batch: readonly SendTaskResult[], madeDue: boolean) => void
     readonly idle: () => void
   },
 ): ResultQueue {
@@ -95,7 +95,7 @@ export function createResultQueue(
       againMs = RECORD_RETRY_MS.first
       for (const result of batch) if (!recorded.unrecorded.includes(result)) on.release(result)
       recordings += 1
-      await on.recorded(batch, recorded.madeDue)
+      on.recorded(batch, recorded.madeDue)
     }
     recording = undefined
     on.idle()

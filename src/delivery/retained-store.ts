@@ -1,10 +1,10 @@
 /** Deliveries that are not sent now: deferred for a summary, or retained for a destination that is off. */
 
 import { sql } from 'drizzle-orm'
-import type { ChannelKey } from '#src/channels/index.ts'
 import { uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { isSamePartitionKey } from '#src/db/partitions.ts'
+import { DUE_HEAD_COLUMNS, type DueHead, markDue } from './head-store.ts'
 import { RETAINED_MAX } from './model.ts'
 import { notifyWorkers, RETAINED_INTERVAL } from './store.ts'
 
@@ -78,7 +78,7 @@ export async function reviveRetained(
     readonly now: Date
   },
 ): Promise<number> {
-  const revived = await tx.execute<{ channel: ChannelKey }>(sql`
+  const revived = await tx.execute<DueHead>(sql`
     with chosen as (
       select id, row_number() over (
         order by created_at desc, alert_id desc nulls last, position desc, id desc
@@ -92,7 +92,8 @@ export async function reviveRetained(
     from chosen k
     where d.id = any(array(select id from chosen)) and ${isSamePartitionKey('d.id', 'k.id')}
       and d.retained_until is not null
-    returning d.channel`)
+    returning ${DUE_HEAD_COLUMNS}`)
+  await markDue(tx, revived)
   await dropRetained(tx, wallet, recipientId)
   await notifyWorkers(tx, [...new Set(revived.map(({ channel }) => channel))])
   return revived.length

@@ -3,6 +3,7 @@ import type { DeliveryError, Receipt } from '#src/channels/define.ts'
 import type { EnvelopeKind, MessagePicture, MessageState } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { ClaimedRow } from './claim-store.ts'
+import type { DestinationState } from './concurrency-limiter.ts'
 
 /** A message to send, or a sent message to change. */
 export interface SendTask {
@@ -10,8 +11,6 @@ export interface SendTask {
   readonly recipientId: number
   readonly wallet: string
   readonly partitionKey: string
-  /** Whether the delivery was in its recipient's backlog. */
-  readonly backlog?: boolean
   /** Deliveries in the order in which their alerts fired; empty if a message is only edited. */
   readonly rows: readonly ClaimedRow[]
   /** The stored `Envelope`, not validated yet. */
@@ -72,6 +71,6 @@ export interface SendTaskResult {
   readonly isTest: boolean
   readonly at: Date
   readonly attemptResult: AttemptResult
-  /** Whether the recipient's previous response was slow or missing. */
-  readonly wasUnanswered?: boolean
+  /** How the recipient responded to the attempt before. */
+  readonly stateBefore?: DestinationState
 }

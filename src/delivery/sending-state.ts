@@ -2,7 +2,6 @@
 import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/index.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
-import type { QueueCursor } from './due-store.ts'
 import type { SendTaskResult } from './send-task.ts'
 
 export interface SendingState {
@@ -20,18 +19,8 @@ export interface ChannelSendingState {
   readonly claimedIds: Set<string>
   /** Results that could not be recorded; recording is repeated for a minute after the first failed try. */
   readonly unrecorded: UnrecordedResult[]
-  /** Progress of the scan over backlogs. */
-  readonly backlog: RecipientScan
   /** Progress of the scan over outdated messages. */
   readonly stale: RecipientScan
-  /** Time of the last look for very long queues, by a monotonic clock. */
-  queueCheckedAt: number
-  /** By urgency: where the next claim continues to read, because deliveries before it have full destinations. */
-  queueCursors: ReadonlyMap<number, QueueCursor>
-  /** Whether a NOTIFY about new deliveries came since the newest were last read; true at the start. */
-  isNotified: boolean
-  /** Time of the last claim in which another process had claimed a selected delivery first, by a monotonic clock. */
-  claimLostAt: number
   readonly outage: ChannelOutage
 }
 
@@ -67,17 +56,14 @@ export interface RecipientScan {
 export interface ChannelOutage {
   /** Partitions that responded before and have not responded since the last success. */
   readonly failed: Set<string>
-  /**
-   * Whether unanswered deliveries of earlier runs or processes were looked up, or need not be looked up.
-   */
-  areUnansweredLoaded: boolean
-  /**
-   * Whether unanswered deliveries are being resumed, because an attempt succeeded after an outage or the process has just
-   * started.
-   */
-  isResuming: boolean
-  /** Time of the last early try, or of the first check. */
-  probedAt: Date | undefined
+  /** Whether the partitions of silent recipients of earlier processes were looked up, or need not be looked up. */
+  areSilentLoaded: boolean
+  /** Whether there may be silent recipients that have retries. */
+  mayBeSilent: boolean
+  /** Whether an attempt succeeded after an outage, so that silent recipients get what waits for them. */
+  isOver: boolean
+  /** Time at which retries of silent recipients were last made due, or of the first check. */
+  wokenAt: Date | undefined
 }
 
 /**
@@ -98,17 +84,13 @@ export function createSendingState(channels: Channels): SendingState {
           waker: createWaker(),
           claimedIds: new Set(),
           unrecorded: [],
-          backlog: newRecipientScan(),
           stale: newRecipientScan(),
-          queueCheckedAt: Number.NEGATIVE_INFINITY,
-          queueCursors: new Map(),
-          isNotified: true,
-          claimLostAt: Number.NEGATIVE_INFINITY,
           outage: {
             failed: new Set(),
-            areUnansweredLoaded: isOneService,
-            isResuming: isOneService,
-            probedAt: undefined,
+            areSilentLoaded: isOneService,
+            mayBeSilent: true,
+            isOver: false,
+            wokenAt: undefined,
           },
         },
       ]
@@ -125,7 +107,6 @@ export function createSendingState(channels: Channels): SendingState {
       for (const key of named.length === 0 ? CHANNEL_KEYS : named) {
         const sending = all.get(key)
         if (sending === undefined) continue
-        sending.isNotified = true
         sending.stale.isNotified = true
         sending.waker.wake()
       }

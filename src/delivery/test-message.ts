@@ -26,6 +26,7 @@ import {
   type TestResult,
 } from './model.ts'
 import { retainUnsentAndNotify } from './record-results.ts'
+import { wakeRetries } from './retry-store.ts'
 import { canBeSentTo, destinationOutcomesOf } from './rules.ts'
 import * as store from './store.ts'
 
@@ -193,7 +194,7 @@ async function sendNow(
       error: lastError,
       deliveredAt: error === undefined ? at : null,
     })
-    const isWoken = error === undefined && (await store.makeRetriesDue(tx, [recipientId], at))
+    const isWoken = error === undefined && (await wakeRetries(tx, [recipientId], at))
     if (isWoken) await store.notifyWorkers(tx, [test.channel])
     const outcomes = destinationOutcomesOf(recipientId, at, result)
     await retainUnsentAndNotify(deps, tx, await recordOutcomes({ ...deps, db: tx }, outcomes))

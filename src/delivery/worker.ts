@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
+import { backoffMs } from '#src/kernel/backoff.ts'
 import { pause } from '#src/kernel/pause.ts'
 import {
   type DecryptionResult,
@@ -9,32 +10,23 @@ import {
 import { attemptTask, responseTime } from './attempt.ts'
 import type { AttemptCounter } from './attempt-counter.ts'
 import { createOutageDetector } from './channel-outage.ts'
-import { type ClaimContext, claimChatMessages, claimStaleMessages } from './chat-claims.ts'
+import { claimChatMessages, claimStaleMessages } from './chat-claims.ts'
 import * as claims from './claim-store.ts'
-import type { FullDestinations } from './concurrency-limiter.ts'
-import { readDueQueue } from './due-queue.ts'
-import * as due from './due-store.ts'
+import { type Claim, type DueDelivery, takeDueHeads } from './head-store.ts'
+import { createHeldHeads } from './held-heads.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
-import { recordScanStep, runScanStep, type ScanProgress } from './recipient-scan.ts'
+import { recordScanStep, runScanStep } from './recipient-scan.ts'
 import type { RecordDeps } from './record-deps.ts'
 import { createResultQueue } from './result-queue.ts'
-import {
-  type DeliverySelection,
-  idsOfDeliveries,
-  isAnotherProcessClaiming,
-  recordLostClaim,
-  selectDeliveries,
-} from './selection.ts'
+import { type DeliverySelection, idsOfDeliveries, selectDeliveries } from './selection.ts'
 import type { SendTask, SendTaskResult } from './send-task.ts'
 import {
   type ChannelSendingState,
   SCAN_STEP_RECIPIENTS,
   type SendingState,
 } from './sending-state.ts'
-import { taskOfOneDelivery } from './single-task.ts'
 import { isolatingStateReader } from './state-reader.ts'
-import { moveStuckToBacklog } from './stuck-deliveries.ts'
 
 /** Dependencies of sending. */
 export interface WorkerDeps extends RecordDeps {
@@ -59,7 +51,17 @@ const PAUSE_SHARE = 4
 const GRACE_MS = 5000
 /** A message that waited longer for its place is released, so that its lease never ends during the send. */
 const PATIENCE_MS = 20_000
-const NO_SCAN = { candidates: [], ran: false, isEnd: false } as const
+/** Most heads that one claim takes, and fewest, if so many are due. */
+const HEADS = { min: 32, max: 256 } as const
+/** Most due deliveries that one claim reads, for all heads and for one of them. */
+const ROWS_MAX = { ofAll: 1024, ofHead: 256 } as const
+/** Fewest due deliveries that one claim reads for each head, if so many are due. */
+const ROWS_OF_HEAD_MIN = 4
+/**
+ * Times for which a recipient stands aside that gets none of the free places, so that claims reach the others: the first,
+ * doubled each time up to the longest.
+ */
+const ASIDE_MS = { min: 250, max: 8000 } as const
 
 type Opened = ReadonlyMap<number, DecryptionResult>
 
@@ -93,56 +95,57 @@ export function createWorker(
   const deps = { claimsDb: workerDeps.db, ...workerDeps, stateOf }
   const { limiter, claimedIds, waker } = sending
   const outage = createOutageDetector(deps, channel, sending.outage)
+  const held = createHeldHeads({ ...deps, db: deps.claimsDb })
   const inFlight = new Set<Promise<void>>()
   /** With fewer in flight the last claim is repeated, because it may have left deliveries without a place. */
   let refillAt = 0
   /** Number of messages in progress to each recipient of a chat or mailbox. */
   const busy = new Map<number, number>()
+  /** How often each recipient has stood aside in a row. */
+  const asides = new Map<number, number>()
   const sendingAbort = new AbortController()
-  /** Number of recordings when the scans were last restarted. */
+  /** Number of recordings when the scan was last restarted. */
   let recordedBefore = 0
   let claimedAt = Number.NEGATIVE_INFINITY
   /** Whether each delivery is a message of its own. If not, a recipient gets one message at a time. */
   const isSentSeparately = !CHANNELS[channel.key].groups
   const results = createResultQueue(deps, sending.unrecorded, {
     release: ({ task }) => release(task),
-    recorded: async (batch, madeDue) => {
-      const areResumed = await outage.resume(batch)
-      if (madeDue || areResumed || !isSentSeparately) waker.wake()
+    recorded: (batch, madeDue) => {
+      outage.recordResults(batch)
+      if (madeDue || !isSentSeparately) waker.wake()
     },
     idle: waker.wake,
   })
-  restartScans()
+  restartScan()
 
   async function claim(): Promise<boolean> {
     claimedAt = performance.now()
     waker.reset()
     results.retry()
-    await outage.loadUnanswered()
+    await outage.loadSilent()
     if (isIdle() && results.recordings() > recordedBefore) {
       // Recorded results may have made deliveries due.
       recordedBefore = results.recordings()
-      restartScans()
+      restartScan()
     }
     const found = await claimDueDeliveries()
     const stale = channel.edit === undefined ? false : await claimStale()
-    await outage.probe()
-    return found || stale
+    const areWoken = await outage.wakeSilent()
+    return found || stale || areWoken
   }
 
-  /** Makes both scans pass over all recipients once more: the worker ends only after a whole pass found nothing. */
-  function restartScans(): void {
-    for (const scan of [sending.backlog, sending.stale]) {
-      scan.quiet = false
-      scan.quietUntil = 0
-    }
+  /** Makes the scan pass over all recipients once more: the worker ends only after a whole pass found nothing. */
+  function restartScan(): void {
+    sending.stale.quiet = false
+    sending.stale.quietUntil = 0
   }
 
   function isIdle(): boolean {
-    return inFlight.size === 0 && results.isIdle()
+    return inFlight.size === 0 && results.isIdle() && held.isEmpty()
   }
 
-  function contextNow(): ClaimContext {
+  function contextNow(): Claim {
     const now = deps.clock.now()
     return { now, leasedUntil: new Date(now.getTime() + LEASE_SECONDS * 1000) }
   }
@@ -151,84 +154,73 @@ export function createWorker(
     if (limiter.free() <= 0 || results.isFull()) return false
     const context = contextNow()
     const { partitions, recipients } = limiter.full()
-    const full = { partitions, recipients: [...recipients, ...busy.keys()] }
-    const failures: unknown[] = []
-    const [{ front, newest, crowded }, backlog] = await Promise.all([
-      readDueQueue(deps.claimsDb, channel.key, sending, { full, now: context.now }),
-      scanBacklogs(
-        { ...full, recipients: [...full.recipients, ...limiter.pausedRecipients()] },
-        context,
-      ).catch((error: unknown) => {
-        failures.push(error)
-        return NO_SCAN
-      }),
-    ])
-    const claimedBefore = [...front, ...backlog.candidates].filter(({ id }) => claimedIds.has(id))
-    if (claimedBefore.length > 0)
-      await claims.extendLeases(deps.db, idsOfDeliveries(claimedBefore), context.leasedUntil)
-    const dueDeliveries = { front, newest, backlog: backlog.candidates }
-    const areOthersClaiming = isAnotherProcessClaiming(sending)
-    const options = { limiter, claimedIds, isSentSeparately, areOthersClaiming }
-    const selection = selectDeliveries(dueDeliveries, options)
-    const read = { crowded, selection, now: context.now }
-    const isMoved = await moveStuckToBacklog(deps, channel.key, sending, read)
-    const { tasks, changed, destinations } = isSentSeparately
-      ? await claimSeparateMessages(selection, context)
-      : await claimMessagePerRecipient(selection, context)
-    const inBacklog = new Set(backlog.candidates)
-    const isFound = [...selection.selected, ...selection.behind].some((row) => inBacklog.has(row))
-    recordScanStep(sending.backlog, backlog, isFound)
-    startAll(tasks, destinations)
-    const excluded = selection.withoutPlace.length + partitions.length + recipients.length
-    const mayBeMore = backlog.candidates.length > 0 || crowded.length > 0
-    refillAt = excluded > 0 || mayBeMore ? REFILL_SHARE * inFlight.size : 0
-    // Deliveries outside backlogs are sent anyway.
-    if (failures.length > 0) throw failures[0]
-    return changed || isMoved || !sending.backlog.quiet
+    const headsMax = Math.min(HEADS.max, Math.max(HEADS.min, 2 * limiter.free()))
+    const { heads, due } = await takeDueHeads(deps.claimsDb, channel.key, {
+      ...context,
+      full: { partitions, recipients: [...recipients, ...busy.keys()] },
+      headsMax,
+      rowsMax: isSentSeparately ? ROWS_MAX : { ofAll: 0, ofHead: 1 },
+      rowsOfHeadMin: isSentSeparately ? ROWS_OF_HEAD_MIN : 1,
+    })
+    const isCrowded = heads.length >= headsMax
+    const notBefore = new Map<number, Date>()
+    try {
+      const claimedBefore = due.filter(({ id }) => claimedIds.has(id))
+      if (claimedBefore.length > 0)
+        await claims.extendLeases(deps.db, idsOfDeliveries(claimedBefore), context.leasedUntil)
+      const selection = selectDeliveries(due, { limiter, claimedIds, isSentSeparately })
+      for (const { recipientId } of selection.selected) asides.delete(recipientId)
+      for (const id of selection.refused) {
+        if (isCrowded || limiter.isSuspect(id)) notBefore.set(id, endOfAside(id, due, context))
+      }
+      const { tasks, destinations } = isSentSeparately
+        ? await claimSeparateMessages(selection, context)
+        : await claimMessagePerRecipient(selection, context)
+      startAll(tasks, destinations)
+      const isSomeExcluded = partitions.length + recipients.length > 0
+      const mayBeMore = selection.isSomeLeft || isSomeExcluded || isCrowded
+      refillAt = mayBeMore ? REFILL_SHARE * inFlight.size : 0
+    } finally {
+      held.putBack(heads, notBefore)
+    }
+    return heads.length > 0
   }
 
-  /** Runs the next step of the scan over recipients with a backlog. */
-  async function scanBacklogs(
-    full: FullDestinations,
-    context: ClaimContext,
-  ): Promise<ScanProgress & { readonly candidates: readonly due.DueDelivery[] }> {
-    const now = context.now
-    return await runScanStep(sending.backlog, NO_SCAN, (step) =>
-      due.listDueInBacklogs(deps.claimsDb, channel.key, { ...step, full, now }),
-    )
+  /** A pause of a recipient that does not answer holds up first attempts only. */
+  function endOfAside(id: number, due: readonly DueDelivery[], { now }: Claim): Date {
+    const ofRecipient = due.filter(({ recipientId }) => recipientId === id)
+    const isNew = ofRecipient.every(({ attempts }) => attempts === 0)
+    const pauseMs = isNew ? limiter.pauseMsOf(id) : 0
+    const times = (asides.get(id) ?? 0) + 1
+    asides.set(id, times)
+    return new Date(now.getTime() + Math.max(backoffMs(times, ASIDE_MS), pauseMs))
   }
 
   /** Claims deliveries that are sent as separate messages. */
-  async function claimSeparateMessages(
-    { selected, behind, withoutPlace }: DeliverySelection,
-    context: ClaimContext,
-  ) {
+  async function claimSeparateMessages({ selected, behind }: DeliverySelection, context: Claim) {
     // Deliveries were written before both statements, so no destination that is read is older.
     const [{ claimed, blocked }, destinations] = await Promise.all([
       claims.claimDueDeliveries(deps.claimsDb, idsOfDeliveries(selected), context),
       openAll(selected),
     ])
-    const lost = selected.length - claimed.length - blocked.length
-    if (lost > 0) recordLostClaim(sending)
     const parked = [...blocked, ...idsOfDeliveries(behind)]
     if (parked.length > 0) await claims.parkBlocked(deps.db, parked)
-    const inBacklog = new Set(selected.flatMap(({ id, backlog }) => (backlog ? [id] : [])))
-    const tasks = claimed.map((row) => taskOfOneDelivery(channel, row, inBacklog.has(row.id)))
-    const changed = claimed.length + parked.length > 0 || (lost > 0 && withoutPlace.length > 0)
-    return { tasks, changed, destinations }
+    const tasks = claimed.map((row): SendTask => {
+      const { recipientId, wallet, partitionKey, envelope } = row
+      return { channel: channel.key, recipientId, wallet, partitionKey, rows: [row], envelope }
+    })
+    return { tasks, destinations }
   }
 
   /** Claims one message per recipient. */
-  async function claimMessagePerRecipient({ selected }: DeliverySelection, context: ClaimContext) {
+  async function claimMessagePerRecipient({ selected }: DeliverySelection, context: Claim) {
     const ids = selected.map(({ recipientId }) => recipientId)
-    const { tasks, obsolete, changed } = await claimChatMessages(deps, channel, ids, context)
+    const { tasks, obsolete } = await claimChatMessages(deps, channel, ids, context)
     const attemptResult = { kind: 'obsolete' } as const
     for (const task of obsolete) {
       results.add({ task, isTest: false, at: deps.clock.now(), attemptResult })
     }
-    const inBacklog = new Set(selected.flatMap((row) => (row.backlog ? [row.recipientId] : [])))
-    const known = tasks.map((task) => ({ ...task, backlog: inBacklog.has(task.recipientId) }))
-    return { tasks: known, changed, destinations: await openAll(known) }
+    return { tasks, destinations: await openAll(tasks) }
   }
 
   async function claimStale(): Promise<boolean> {
@@ -243,7 +235,7 @@ export function createWorker(
     const others = scanStep.recipients.filter(({ recipientId }) => !known.has(recipientId))
     const reservation = limiter.startReservation()
     const ids = [...awaiting, ...others].flatMap(({ recipientId, partitionKey }) =>
-      !busy.has(recipientId) && reservation.reserve({ recipientId, partitionKey, backlog: false })
+      !busy.has(recipientId) && reservation.reserve({ recipientId, partitionKey, wasTried: false })
         ? [recipientId]
         : [],
     )
@@ -254,7 +246,7 @@ export function createWorker(
   }
 
   /** Recipients with a message whose change a person awaits; read after a NOTIFY, and until none is left. */
-  async function listAwaiting({ now }: ClaimContext) {
+  async function listAwaiting({ now }: Claim) {
     if (!sending.stale.isNotified) return []
     sending.stale.isNotified = false
     sending.stale.quietUntil = 0
@@ -291,9 +283,10 @@ export function createWorker(
     task: SendTask,
     destination: DecryptionResult | undefined,
   ): Promise<SendTaskResult> {
-    const { recipientId, partitionKey, backlog = false } = task
+    const { recipientId, partitionKey, rows } = task
+    const wasTried = rows.some(({ attempts }) => attempts > 1)
     const claimedAt = performance.now()
-    const permit = limiter.acquire({ recipientId, partitionKey, backlog })
+    const permit = limiter.acquire({ recipientId, partitionKey, wasTried })
     await permit.ready
     const startedAt = performance.now()
     const isLate = startedAt - claimedAt > PATIENCE_MS || sendingAbort.signal.aborted
@@ -303,9 +296,7 @@ export function createWorker(
       : await attemptTask(deps, task, destination, { signal: sendingAbort.signal, isShort })
     permit.release(responseTime(result.attemptResult, performance.now() - startedAt))
     if (!isLate) deps.attemptCounter?.count(channel.key, result)
-    const hasAnswered = permit.state === 'answers'
-    outage.recordAttempt(result.attemptResult, { partitionKey, hasAnswered })
-    return { ...result, wasUnanswered: permit.state === 'suspect' }
+    return { ...result, stateBefore: permit.state }
   }
 
   /** Removes a recorded message from the messages in progress, before the next claim. */
@@ -335,6 +326,7 @@ export function createWorker(
           () => {
             sendingAbort.abort()
             results.giveUp()
+            held.giveUp()
           },
           () => undefined,
         )
@@ -343,6 +335,7 @@ export function createWorker(
       else stop.addEventListener('abort', whenStopped, { once: true })
       await Promise.all(inFlight)
       await results.finish()
+      await held.finish()
       quiet.abort()
       stop.removeEventListener('abort', whenStopped)
     },

@@ -103,8 +103,7 @@ describe('deliveries of one key', () => {
       retainedUntil: null,
       messageId: null,
       carriedBy: null,
-      unanswered: false,
-      isAttemptUnanswered: false,
+      isSilent: false,
     } as const
     await outbox.db.transaction(async (tx) => {
       await store.finishDeliveries(tx, [ended], outbox.clock.now())

@@ -107,7 +107,7 @@ export async function openOutbox() {
       receiver.answerAlways(undefined)
       deps.clock.set(NOON)
       deps.states.clear()
-      await deps.db.execute(sql`truncate deliveries, sent_messages, recipients`)
+      await deps.db.execute(sql`truncate deliveries, delivery_heads, sent_messages, recipients`)
     },
     close: async () => {
       await receiver.close()
@@ -148,7 +148,8 @@ export interface Row extends Record<string, unknown> {
   readonly deliveredAt: Date | null
 }
 
-function deliveryOf(draft: Draft, now: Date): NewDelivery {
+/** A delivery to insert. */
+export function deliveryOf(draft: Draft, now: Date): NewDelivery {
   const id = newDeliveryId(now)
   const firedAt = new Date(NOON.getTime() + (draft.firedAfterSeconds ?? 0) * 1000)
   const title = draft.title ?? 'Balance changed'

@@ -22,9 +22,11 @@ test('a run does not end while a worker claims deliveries that were written afte
   const claim = Promise.withResolvers<void>()
   let webhookLooks = 0
   const db = withAnswers(outbox.db, async (text, params) => {
-    if (text.includes('not d.backlog') && params.includes('webhook')) webhookLooks += 1
-    if (text.includes('not d.backlog') && params.includes('discord')) await discordLooked.promise
-    if (!text.includes('with chosen as')) return
+    if (text.includes('with chosen as materialized') && params.includes('webhook'))
+      webhookLooks += 1
+    if (text.includes('with chosen as materialized') && params.includes('discord'))
+      await discordLooked.promise
+    if (!text.includes('as blocked')) return
     isClaiming.resolve()
     await claim.promise
   })
