@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { RESOURCES } from '#src/billing/price-list.ts'
-import { isClassicAddress } from '#src/chain/xrpl-address.ts'
+import { isClassicAddress } from '#src/chain/xrpl/xrpl-address.ts'
 import { CHAINS } from '#src/kernel/chains.ts'
 import { ROLES } from '#src/kernel/role.ts'
 import { closeName } from '#src/kernel/similar.ts'

@@ -1,6 +1,6 @@
 import { findCanary } from '#src/alerts/canary.ts'
 import { findLastProof } from '#src/billing/account/proof.ts'
-import { recoveryCode } from '#src/chain/recover.ts'
+import { recoveryCode } from '#src/chain/signatures/recover.ts'
 import { countDueByChannel } from '#src/delivery/service.ts'
 import type { MetricReading } from '#src/http/internal.ts'
 import type { JobApp } from '#src/jobs/define.ts'

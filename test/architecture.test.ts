@@ -31,7 +31,7 @@ const FLOORS: readonly (readonly [RegExp, number, string])[] = [
 
 /** Packages that only the named files may import. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
-  '@bitauth/libauth': /^src\/chain\/recover\.ts$|^sandbox\/devnet\/keys\.ts$/,
+  '@bitauth/libauth': /^src\/chain\/signatures\/recover\.ts$|^sandbox\/devnet\/keys\.ts$/,
   'drizzle-orm': /(tables|store)\.ts$|^src\/db\//,
   '@modelcontextprotocol/server': /^src\/http\/mcp\//,
   fastify: /^src\/(http|pages)\/|^sandbox\/|^src\/app\.ts$|^bot\/core\/webhook\.ts$/,
@@ -39,7 +39,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   i18next: /^src\/i18n\//,
   minisearch: /^src\/pages\/docs\/search\.ts$/,
   nodemailer: /^src\/channels\/mail\/mailer\.ts$/,
-  secp256k1: /^src\/chain\/recover\.ts$/,
+  secp256k1: /^src\/chain\/signatures\/recover\.ts$/,
   siwe: /^src\/auth\/message\.ts$/,
 }
 

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { testEnvironment } from './support/environment.ts'
+import { every } from './support/every.ts'
 
 const DOCUMENTS = [...globSync('*.md'), ...globSync('docs/**/*.md')].filter(
   (path) => path !== 'CHANGELOG.md',
@@ -88,22 +89,25 @@ test('the documents for operators and contributors name lines of the log as the 
   expect(lines.filter((line) => !CODE.includes(line))).toEqual([])
 })
 
-test.each(DOCUMENTS)('%s names identifiers that exist beside their module', (path) => {
-  const named = namesIn(readFileSync(path, 'utf8'), /`[\w./-]+\.ts: (\w+)`/g)
-  expect(named.filter((name) => !new RegExp(`\\b${name}\\b`).test(CODE))).toEqual([])
-})
+test('documents name identifiers that exist beside their module', () =>
+  every(DOCUMENTS, (path) => {
+    const named = namesIn(readFileSync(path, 'utf8'), /`[\w./-]+\.ts: (\w+)`/g)
+    expect(named.filter((name) => !new RegExp(`\\b${name}\\b`).test(CODE))).toEqual([])
+  }))
 
-test.each(DOCUMENTS)('%s links to files and headings that exist', (path) => {
-  const links = linksOf(readFileSync(path, 'utf8'))
-  expect(links.filter((link) => !isReached(link, path))).toEqual([])
-})
+test('documents link to files and headings that exist', () =>
+  every(DOCUMENTS, (path) => {
+    const links = linksOf(readFileSync(path, 'utf8'))
+    expect(links.filter((link) => !isReached(link, path))).toEqual([])
+  }))
 
-test.each(DOCUMENTS)('%s names files that exist', (path) => {
-  const text = readFileSync(path, 'utf8')
-  const places = namesIn(text, PLACE).filter((name) => !existsSync(name))
-  const modules = namesIn(text, MODULE).filter((name) => !isModule(name))
-  expect([...places, ...modules]).toEqual([])
-})
+test('documents name files that exist', () =>
+  every(DOCUMENTS, (path) => {
+    const text = readFileSync(path, 'utf8')
+    const places = namesIn(text, PLACE).filter((name) => !existsSync(name))
+    const modules = namesIn(text, MODULE).filter((name) => !isModule(name))
+    expect([...places, ...modules]).toEqual([])
+  }))
 
 test('the ready lines for each network are a configuration that the service starts with', () => {
   const page = readFileSync('docs/endpoints.md', 'utf8')

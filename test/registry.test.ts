@@ -8,6 +8,7 @@ import { REGISTRY } from '#src/operations/index.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import texts from '../locales/en/signals.json' with { type: 'json' }
 import publishedTable from './fixtures/operations.json' with { type: 'json' }
+import { every } from './support/every.ts'
 
 const published = z
   .array(
@@ -31,16 +32,18 @@ describe('the registry of operations', () => {
     expect(published).toHaveLength(41)
   })
 
-  test.each(
-    specified.map((operation) => [operation.id, operation] as const),
-  )('%s has the scopes and the idempotency of the published table', (_id, operation) => {
-    const row = published.find((candidate) => nameOf(candidate) === nameOf(operation))
-    expect({
-      scope: operation.scope,
-      idempotent: operation.idempotent ?? false,
-      otherScope: operation.otherScope?.scope,
-    }).toEqual({ scope: row?.scope, idempotent: row?.idempotent, otherScope: row?.otherScope })
-  })
+  test('has the scopes and the idempotency of the published table', () =>
+    every(
+      specified.map((operation) => [operation.id, operation] as const),
+      (_id, operation) => {
+        const row = published.find((candidate) => nameOf(candidate) === nameOf(operation))
+        expect({
+          scope: operation.scope,
+          idempotent: operation.idempotent ?? false,
+          otherScope: operation.otherScope?.scope,
+        }).toEqual({ scope: row?.scope, idempotent: row?.idempotent, otherScope: row?.otherScope })
+      },
+    ))
 
   test('has a summary and a description for every operation', () => {
     const missing = REGISTRY.flatMap(({ id }) =>

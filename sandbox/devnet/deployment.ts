@@ -11,7 +11,7 @@ import {
   stringToHex,
 } from 'viem'
 import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
-import { cryptoFeedId } from '#src/chain/feed-names.ts'
+import { cryptoFeedId } from '#src/chain/feeds/feed-names.ts'
 import router from '#src/chain/router/PrepaidRouter.json' with { type: 'json' }
 import type { Address } from '#src/kernel/units.ts'
 import registry from '../contracts/ContractRegistry.json' with { type: 'json' }

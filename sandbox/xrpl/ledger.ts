@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { toClassicAddress } from '#src/chain/xrpl-address.ts'
+import { toClassicAddress } from '#src/chain/xrpl/xrpl-address.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 
 /** An amount that is not XRP. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isClassicAddress } from '#src/chain/xrpl-address.ts'
+import { isClassicAddress } from '#src/chain/xrpl/xrpl-address.ts'
 import { XrplRefusal } from './errors.ts'
 import type { Ledger, LedgerHistory, PlacedTransaction } from './ledger.ts'
 import { closeTimeOf, entryOf, isoTime, type JsonObject, transactionOf } from './wire.ts'

@@ -1,13 +1,13 @@
 import type { Address, Hash } from '#src/kernel/units.ts'
-import type { BlockRef } from './block-ref.ts'
-import type { Endpoints } from './endpoints.ts'
-import type { FeedEntry, FeedList } from './feed-names.ts'
-import type { LogReader } from './logs.ts'
-import type { ReceiptReader } from './receipts.ts'
-import type { RecentBlocks } from './recent-blocks.ts'
+import type { BlockRef } from './blocks/block-ref.ts'
+import type { ReceiptReader } from './blocks/receipts.ts'
+import type { RecentBlocks } from './blocks/recent-blocks.ts'
+import type { Endpoints } from './endpoints/endpoints.ts'
+import type { LogReader } from './events/logs.ts'
+import type { FeedEntry, FeedList } from './feeds/feed-names.ts'
 import type { ContractAddresses } from './registry.ts'
 
-export type { BlockRef } from './block-ref.ts'
+export type { BlockRef } from './blocks/block-ref.ts'
 
 /** Asset of a balance: the chain's own coin, or a token contract. */
 export type Asset = 'FLR' | Address

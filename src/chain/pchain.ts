@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { connectionCause } from './connection-cause.ts'
-import { EndpointError } from './failures.ts'
-import { SECONDS_MAX } from './schemas.ts'
+import { connectionCause } from './endpoints/connection-cause.ts'
+import { EndpointError } from './endpoints/failures.ts'
+import { SECONDS_MAX } from './endpoints/schemas.ts'
 
 /** A current validator, as the queried node sees it. */
 export interface Validator {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { connectionCause } from './connection-cause.ts'
+import { connectionCause } from './endpoints/connection-cause.ts'
 
 /**
  * Content of a URL. `same`: unchanged since the last reading, and not sent again. `absent`: not published.

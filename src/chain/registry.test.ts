@@ -2,7 +2,7 @@ import { createClient, custom, encodeFunctionResult } from 'viem'
 import { expect, test } from 'vitest'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { CONTRACT_REGISTRY_ABI, CONTRACT_REGISTRY_ADDRESS } from './contracts.ts'
-import type { RpcClient } from './endpoints.ts'
+import type { RpcClient } from './endpoints/endpoints.ts'
 import { createContractAddresses } from './registry.ts'
 
 const FIRST = '0x2cA6571Daa15ce734Bbd0Bf27D5C9D16787fc33f'

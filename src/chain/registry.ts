@@ -3,10 +3,10 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
-import { readCall } from './calls.ts'
 import { CONTRACT_REGISTRY_ABI } from './contracts.ts'
-import type { RpcClient } from './endpoints.ts'
-import { EndpointError } from './failures.ts'
+import { readCall } from './endpoints/calls.ts'
+import type { RpcClient } from './endpoints/endpoints.ts'
+import { EndpointError } from './endpoints/failures.ts'
 
 /**
  * Addresses of the contracts of the Flare Systems Protocol. Contracts move from time to time, so every

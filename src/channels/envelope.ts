@@ -16,6 +16,8 @@ export interface MessageField {
 /** A message in one locale, the same for every channel; `renderedMessage` of the webhook payload. */
 export interface Message {
   readonly alertId: number | null
+  /** Number of the alert's incident within its wallet. */
+  readonly incidentId: number | null
   readonly watchId: number | null
   readonly watchLabel: string | null
   readonly event: string
@@ -166,6 +168,7 @@ export interface Envelope {
 
 const MessageShape = z.object({
   alertId: z.int().nullable(),
+  incidentId: z.int().nullable(),
   watchId: z.int().nullable(),
   watchLabel: z.string().nullable(),
   event: z.string(),

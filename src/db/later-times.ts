@@ -64,13 +64,17 @@ export interface PutBack {
   readonly rows: number
 }
 
-/** Puts rows back. */
+/** Puts the rows back that are ahead. @returns the tables that had such rows */
 export async function putBackRows(
   db: Db,
-  { table, putBack }: LaterRows,
+  all: readonly LaterRows[],
   present: Present,
-): Promise<PutBack> {
-  return { table, rows: await countChanged(db, putBack(present)) }
+): Promise<readonly PutBack[]> {
+  // Sent without waiting for each other: a connection runs them in this order.
+  const changed = all.map(async ({ table, putBack }) => {
+    return { table, rows: await countChanged(db, putBack(present)) }
+  })
+  return (await Promise.all(changed)).filter(({ rows }) => rows > 0)
 }
 
 /** Runs a statement that changes or deletes rows. @returns their number */

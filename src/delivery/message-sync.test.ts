@@ -222,7 +222,7 @@ describe('an outage of a provider to which other signals are added', () => {
         .slice(0, 2),
     ).toEqual([
       '🟢 \u2068Alpha\u2069 is healthy again · 30 min, 8 rounds lost',
-      'Recovered · 09:10 to 09:40\u00a0UTC',
+      'Recovered · active 09:10 to 09:40\u00a0UTC',
     ])
   })
 
@@ -266,7 +266,14 @@ describe('transfers in both directions', () => {
     }
     const message = renderMessage(
       {
-        ...{ alertId, watchId: 3, watchLabel: 'Savings', event: 'wallet-balance.moved', data },
+        ...{
+          alertId,
+          incidentId: alertId,
+          watchId: 3,
+          watchLabel: 'Savings',
+          event: 'wallet-balance.moved',
+          data,
+        },
         severity: isSent ? 'warning' : 'info',
         firedAt: new Date(Date.UTC(2026, 10, 20, 9, 13, alertId)),
         link: 'https://watchdog.example.org/a/x',

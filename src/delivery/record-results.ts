@@ -283,7 +283,7 @@ function sentMessage(
 ): messages.SentMessage {
   const { stored, channel, recipientId, wallet, partitionKey } = task
   if (stored === undefined) throw new Error('a message that is not stored')
-  const { kind, watchId, recovery, loud, openedAt } = stored
+  const { kind, watchId, incidentId, recovery, loud, openedAt } = stored
   const isChangeable = channels[channel].edit !== undefined
   return {
     id: carrierOf(task),
@@ -292,6 +292,7 @@ function sentMessage(
     channel,
     partitionKey,
     watchId,
+    incidentId,
     kind,
     recovery,
     loud,

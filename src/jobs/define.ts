@@ -1,4 +1,4 @@
-import type { Heads } from '#src/chain/heads.ts'
+import type { Heads } from '#src/chain/blocks/heads.ts'
 import type { MailDeps } from '#src/channels/mail/email.ts'
 import type { MailServer } from '#src/channels/mail/mailer.ts'
 import type { Db } from '#src/db/connection.ts'

@@ -1,5 +1,6 @@
 import * as topups from '#src/billing/topups/positions.ts'
-import { BLOCK_AHEAD_MS_MAX } from '#src/chain/block-header.ts'
+import { BLOCK_AHEAD_MS_MAX } from '#src/chain/blocks/block-header.ts'
+import { putBackRows } from '#src/db/later-times.ts'
 import { transactUnder } from '#src/db/leases.ts'
 import * as rounds from '#src/fsp/indexer/positions.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
@@ -10,6 +11,7 @@ import type { Job } from './define.ts'
 const BLOCKS_AHEAD_MAX = 1000
 /** The highest number that the database stores. */
 const BLOCK_NUMBER_MAX = 2 ** 31 - 1
+const LATER_ROWS = [...watches.LATER_ROWS, ...rounds.LATER_ROWS, ...topups.LATER_ROWS]
 
 /**
  * Puts stored positions back that are later than the clock: whoever continues from one would wait until the clock
@@ -30,11 +32,7 @@ export const putBackPositions: Job = {
       // An endpoint that is still behind says nothing about how far the chain is.
       const highest = isRecent ? head.number + BLOCKS_AHEAD_MAX : BLOCK_NUMBER_MAX
       const present = { now, latest, head, highest }
-      return [
-        ...(await watches.putBackPositions(tx, present)),
-        ...(await rounds.putBackPositions(tx, present)),
-        ...(await topups.putBackPositions(tx, present)),
-      ]
+      return putBackRows(tx, LATER_ROWS, present)
     })
     for (const { table, rows } of changed) {
       log.error({ table, rows }, 'stored positions were later than the clock and are put back')

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { EndpointsFailed } from '#src/chain/failures.ts'
+import { EndpointsFailed } from '#src/chain/endpoints/failures.ts'
 import type { Fence, Lease } from '#src/db/leases.ts'
 import { listen } from '#src/db/listen.ts'
 import { backoffMs } from '#src/kernel/backoff.ts'
@@ -95,7 +95,7 @@ async function loop(
   lease: Lease | undefined,
 ): Promise<void> {
   let failures = 0
-  let reported: Reported | undefined
+  const logged: Logged = new Map()
   let notified: JobWakeUps = { ...waker.take(), mayHaveMissed: true }
   let fullScanAt = performance.now()
   let startedAt = fullScanAt
@@ -109,15 +109,15 @@ async function loop(
       startedAt = performance.now()
       await runJob(app, job, [signal, notified, lease?.fence])
       count(true)
-      if (reported) app.log.info({ job: job.name, failures }, 'job works again')
+      if (logged.size > 0) app.log.info({ job: job.name, failures }, 'job works again')
       failures = 0
-      reported = undefined
+      logged.clear()
       notified = NO_WAKE_UPS
     } catch (error) {
       if (signal.aborted) return
       failures += 1
       count(false)
-      reported = report(app, job, error, { failures, reported })
+      report(app, job, error, { failures, logged })
     }
     const everyMs = job.everyMs(app)
     const restMs = failures === 0 ? everyMs : backoffMs(failures, { max: job.pauseMsMax })
@@ -145,36 +145,39 @@ async function runJob(
     )
 }
 
-/** The last failure of a job that was logged since its last success. */
-interface Reported {
-  readonly text: string
-  /** Time in milliseconds of `performance.now()`. */
-  readonly atMs: number
-}
+/**
+ * Failures of a job that were logged since its last success: the first line of each, with the time in milliseconds of
+ * `performance.now()`.
+ */
+type Logged = Map<string, number>
+/** Most failures of a job that are remembered. */
+const LOGGED_MAX = 20
+const UNAVAILABLE = 'a dependency is unavailable'
 
 /**
- * Logs a failure unless it is the one that was logged: that one once a minute for a bug, never again for an unavailable
- * dependency. Failures of endpoints of the chain that the log names already are not logged.
+ * Logs a failure unless it was logged: a bug once a minute, an unavailable dependency only once. Failures of endpoints
+ * of the chain that the log names already are not logged.
  */
 function report(
   app: JobApp,
   job: Job,
   error: unknown,
-  { failures, reported }: { readonly failures: number; readonly reported: Reported | undefined },
-): Reported | undefined {
+  { failures, logged }: { readonly failures: number; readonly logged: Logged },
+): void {
   const isUpstream = error instanceof AppError && error.kind === 'upstream'
   const cause = isUpstream ? error.cause : error
-  if (isUpstream && cause instanceof EndpointsFailed && cause.isLogged) return reported
-  const logged = loggableError(cause)
+  if (isUpstream && cause instanceof EndpointsFailed && cause.isLogged) return
+  const text = loggableError(cause)
   // The calls below the first line may differ where the failure is the same.
-  const now = { text: logged.split('\n')[0] ?? '', atMs: performance.now() }
-  const isKnown = reported !== undefined && (isUpstream || reported.text === now.text)
-  if (isKnown && (isUpstream || now.atMs - reported.atMs < REPORT_AGAIN_MS)) return reported
-  const fields = { job: job.name, failures, error: logged }
-  if (isUpstream)
-    app.log.warn(fields, 'job failed: a dependency is unavailable; the next run tries again')
+  const name = isUpstream ? UNAVAILABLE : (text.split('\n')[0] ?? '')
+  const before = logged.get(name)
+  const now = performance.now()
+  if (before !== undefined && (isUpstream || now - before < REPORT_AGAIN_MS)) return
+  if (logged.size >= LOGGED_MAX) logged.clear()
+  logged.set(name, now)
+  const fields = { job: job.name, failures, error: text }
+  if (isUpstream) app.log.warn(fields, `job failed: ${UNAVAILABLE}; the next run tries again`)
   else app.log.error(fields, 'job failed')
-  return now
 }
 
 /** A waker that also collects the payloads of its wake-ups. */

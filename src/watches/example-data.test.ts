@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { every } from '../../test/support/every.ts'
 import { exampleData } from './example-data.ts'
 import { suggestedSettings } from './form.ts'
 import { completeSignals } from './model.ts'
@@ -77,11 +78,12 @@ const ROUND = {
 /** Contracts of the network, which an example of any provider may name. */
 const CONTRACTS = ['0x2cA6571Daa15ce734Bbd0Bf27D5C9D16787fc33f']
 
-test.each(ALERTS)('$name: an example has no address of others', ({ type, event }) => {
-  const text = JSON.stringify(example(type.name, event))
-  const addresses = text.match(/\b0x[0-9a-fA-F]{40}\b/g) ?? []
-  expect(addresses.filter((address) => ![OWN, ...CONTRACTS].includes(address))).toEqual([])
-})
+test('an example has no address of others', () =>
+  every(ALERTS, ({ type, event }) => {
+    const text = JSON.stringify(example(type.name, event))
+    const addresses = text.match(/\b0x[0-9a-fA-F]{40}\b/g) ?? []
+    expect(addresses.filter((address) => ![OWN, ...CONTRACTS].includes(address))).toEqual([])
+  }))
 
 test('an example has the observed addresses of the provider, each in its role', () => {
   const addresses = {

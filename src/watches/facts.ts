@@ -1,5 +1,5 @@
 import type { Asset, BlockRef, FeedName } from '#src/chain/chain.ts'
-import type { RecoveryPool } from '#src/chain/recovery-pool.ts'
+import type { RecoveryPool } from '#src/chain/signatures/recovery-pool.ts'
 import type { Fence } from '#src/db/leases.ts'
 import {
   createProviderFacts,

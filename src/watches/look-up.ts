@@ -3,13 +3,13 @@
  * address. Anybody may look up, so results are cached for a short time, and only a few look-ups run at once.
  */
 import type { BlockRef } from '#src/chain/chain.ts'
-import { createWorkLimiter } from '#src/chain/work-limiter.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import { type AddressProblem, readAddress } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { createWorkLimiter } from '#src/kernel/work-limiter.ts'
 import type { WatchTypeFacts } from './facts.ts'
 import { type ListedProvider, listProviders, ROUNDS_PER_PROVIDER } from './provider-list.ts'
 import { type NamedProvider, searchProviders } from './provider-names.ts'

@@ -8,6 +8,7 @@ import { REGISTRY } from '#src/watches/types/index.ts'
 import { checkEvent, type SilenceClaimed } from '../../examples/evidence/events.ts'
 import { decodeClaim, decodeData, type Evidence } from '../../examples/evidence/file.ts'
 import { evidenceRules, RULES_FILE } from '../generated/evidence-rules.ts'
+import { every } from '../support/every.ts'
 
 /** Event, severity and rule of evidence are bound to its claim by the script of examples/. */
 
@@ -65,43 +66,45 @@ const EXAMPLES = REGISTRY.flatMap(({ signals }) =>
   ),
 )
 
-test.each(EXAMPLES)('the figures of $event have a closed form', ({ event, data }) => {
-  expect(() => decodeData(event, data)).not.toThrow()
-  expect(() => decodeData(event, { ...data, further: 1 })).toThrow('further')
-})
+test('the figures of each event have a closed form', () =>
+  every(EXAMPLES, ({ event, data }) => {
+    expect(() => decodeData(event, data)).not.toThrow()
+    expect(() => decodeData(event, { ...data, further: 1 })).toThrow('further')
+  }))
 
 describe('evidence of an event', () => {
   const each = ALL.map((stated) => [`${stated.event} ${stated.severity}`, stated] as const)
 
-  test.each(each)('%s: with another event it is refused', (_name, stated) => {
-    const others = ALL.map(({ event }) => event).filter((event) => event !== stated.event)
-    const unheard = ['fsp.unheard-of', 'constructor', `${stated.event}.recovered`]
-    const accepted = [...new Set([...others, ...unheard])].filter((event) =>
-      isAccepted({ ...stated, event }),
-    )
-    expect(accepted).toEqual([])
-  })
+  test('with another event it is refused', () =>
+    every(each, (_name, stated) => {
+      const others = ALL.map(({ event }) => event).filter((event) => event !== stated.event)
+      const unheard = ['fsp.unheard-of', 'constructor', `${stated.event}.recovered`]
+      const accepted = [...new Set([...others, ...unheard])].filter((event) =>
+        isAccepted({ ...stated, event }),
+      )
+      expect(accepted).toEqual([])
+    }))
 
-  test.each(
-    each,
-  )('%s: with another severity it is refused, or checked on the chain', (_name, stated) => {
-    const left = SEVERITIES.filter((severity) => isAccepted({ ...stated, severity }))
-    const results = left.map((severity) => resultOf({ ...stated, severity }))
-    if (left.length === 1) return expect(results).toEqual([undefined])
-    // Whether the provider sent nothing at all is on the chain.
-    expect(left).toEqual(['warning', 'critical'])
-    expect(results).toEqual([
-      { rounds: 2, isSilent: false },
-      { rounds: 2, isSilent: true },
-    ])
-  })
+  test('with another severity it is refused, or checked on the chain', () =>
+    every(each, (_name, stated) => {
+      const left = SEVERITIES.filter((severity) => isAccepted({ ...stated, severity }))
+      const results = left.map((severity) => resultOf({ ...stated, severity }))
+      if (left.length === 1) return expect(results).toEqual([undefined])
+      // Whether the provider sent nothing at all is on the chain.
+      expect(left).toEqual(['warning', 'critical'])
+      expect(results).toEqual([
+        { rounds: 2, isSilent: false },
+        { rounds: 2, isSilent: true },
+      ])
+    }))
 
-  test.each(each)('%s: with another rule it is refused', (_name, stated) => {
-    const rule = stated.rule ?? ''
-    for (const other of [null, '', `${rule} `, rule.replace(/\d+/, '9'), rule.toUpperCase()]) {
-      if (other !== rule) expect(isAccepted({ ...stated, rule: other })).toBe(false)
-    }
-  })
+  test('with another rule it is refused', () =>
+    every(each, (_name, stated) => {
+      const rule = stated.rule ?? ''
+      for (const other of [null, '', `${rule} `, rule.replace(/\d+/, '9'), rule.toUpperCase()]) {
+        if (other !== rule) expect(isAccepted({ ...stated, rule: other })).toBe(false)
+      }
+    }))
 })
 
 test.each([

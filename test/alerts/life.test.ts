@@ -279,7 +279,7 @@ describe('several alerts in one message', () => {
       'Acknowledge all',
       'Alerts',
       'Mute until recovered',
-      'Reminders off',
+      'Turn off all reminders',
       'What to do',
     ])
   })
@@ -343,7 +343,7 @@ describe('a severity increase', () => {
       ...Array.from({ length: 3 }, () => expect.stringMatching(/12:00.*12:30.*· 30 min/)),
       expect.stringMatching(/12:00.*12:30\sUTC\n[\s\S]*Duration: 30 minutes\./),
     ])
-    expect(world.inbox.mails.at(-1)?.text).toMatch(/Recovered · .* to 12:30\sUTC\n/)
+    expect(world.inbox.mails.at(-1)?.text).toMatch(/Recovered · active .* to 12:30\sUTC\n/)
     const { body } = alerts.find(({ id }) => id === raised.id)?.rendered ?? {}
     expect(body).not.toContain('Duration')
     const code = alertUrl(world.app, { alertId: raised.id, recipientId: null }).split('/').at(-1)
@@ -363,7 +363,7 @@ describe('a recovery', () => {
     const text = oneLine(world.chatTexts().at(-1))
     expect(text).toContain('Duration: 10 minutes.')
     expect(text).toContain('Still active: No data from the chain (12 min).')
-    expect(text).toMatch(/ Recovered · [\d:]+ to [\d:]+ UTC /)
+    expect(text).toMatch(/ Recovered · active [\d:]+ to [\d:]+ UTC /)
     expect(text).not.toContain('since')
     for (const notified of [text, world.inbox.mails.at(-1)?.text]) {
       expect(notified?.match(/10\s+min/g)).toHaveLength(1)

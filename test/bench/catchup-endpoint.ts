@@ -10,8 +10,8 @@ import {
   numberToHex,
 } from 'viem'
 import { listenOnLoopback } from '#sandbox/loopback.ts'
-import { headerHash } from '#src/chain/block-header.ts'
-import { transactionsRootOf } from '#src/chain/transactions-root.ts'
+import { headerHash } from '#src/chain/blocks/block-header.ts'
+import { transactionsRootOf } from '#src/chain/blocks/transactions-root.ts'
 import { PROTOCOL_EVENTS_ABI } from '#src/fsp/reader/abi.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import { catchupBlocks, LATENCY_MS, PROTOCOL_CONTRACTS } from './catchup-chain.ts'

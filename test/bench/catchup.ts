@@ -1,12 +1,12 @@
 import { loadavg } from 'node:os'
 import { Pool } from 'undici'
 import { numberToHex } from 'viem'
+import { createReceiptReader } from '#src/chain/blocks/receipts.ts'
+import { createRecentBlocks } from '#src/chain/blocks/recent-blocks.ts'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
-import { createEndpoints } from '#src/chain/endpoints.ts'
-import { createLogReader } from '#src/chain/logs.ts'
-import { createReceiptReader } from '#src/chain/receipts.ts'
-import { createRecentBlocks } from '#src/chain/recent-blocks.ts'
+import { createEndpoints } from '#src/chain/endpoints/endpoints.ts'
+import { createLogReader } from '#src/chain/events/logs.ts'
 import { connect } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import { createRoundFacts } from '#src/fsp/indexer/round-facts.ts'
@@ -31,7 +31,7 @@ import type { Measurement } from './report.ts'
 import { startServer } from './start-server.ts'
 
 const MINUTES_GOAL = 30
-/** Most concurrent requests to one endpoint, as `REQUESTS_MAX` in `src/chain/concurrency-limit.ts`. */
+/** Most concurrent requests to one endpoint, which a reader may have at once. */
 const AT_ONCE = 48
 
 /**

@@ -1,5 +1,5 @@
-import type { SignedDigest } from '#src/chain/recover.ts'
-import type { RecoveryPool } from '#src/chain/recovery-pool.ts'
+import type { SignedDigest } from '#src/chain/signatures/recover.ts'
+import type { RecoveryPool } from '#src/chain/signatures/recovery-pool.ts'
 import { decodeSubmission, FTSO_PROTOCOL } from '#src/fsp/protocol/framing.ts'
 import { commitHash, decodeReveal } from '#src/fsp/protocol/ftso.ts'
 import { decodeSignedResult, digestsOf, recoverSigner } from '#src/fsp/protocol/signatures.ts'

@@ -1,6 +1,6 @@
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { createPublicationReader } from '#src/chain/publication-reader.ts'
-import type { RecoveryPool } from '#src/chain/recovery-pool.ts'
+import type { RecoveryPool } from '#src/chain/signatures/recovery-pool.ts'
 import { connect } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { LoadedPolicy } from '#src/fsp/reader/policy-of-epoch.ts'

@@ -1,4 +1,4 @@
-import { createRecoveryPool } from '#src/chain/recovery-pool.ts'
+import { createRecoveryPool } from '#src/chain/signatures/recovery-pool.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { withDatabase } from './database.ts'
 import { benchFspBacktest } from './fsp-backtest.ts'

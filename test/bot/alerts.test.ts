@@ -58,7 +58,7 @@ describe('the history', () => {
 
   let treasury = 0
 
-  test('lists each alert once, newest first, and marks those that are over or acknowledged', async () => {
+  test('lists each incident once, newest first, with its number, and marks those that are over or acknowledged', async () => {
     const bob = await linked('bob')
     const node = await world.addWatch('bob', { label: 'Node <b>A' })
     treasury = await world.addWatch('bob', { label: 'Treasury' })
@@ -73,10 +73,12 @@ describe('the history', () => {
     await bob.say('/alerts')
     const lines = linesOf(bob.last().text)
     expect(lines).toHaveLength(3)
-    expect(lines[0]).toMatch(/^🔵 \d\d:\d\d\u00a0UTC Treasury: 12,500.FLR sent to your own wallet/)
-    expect(lines[1]).toMatch(/^🔴 \d\d:\d\d\u00a0UTC Node <b>A: FTSO reveal too late/)
+    expect(lines[0]).toMatch(
+      /^🔵 \d\d:\d\d\u00a0UTC #\d+ Treasury sent 12,500.FLR to your own wallet/,
+    )
+    expect(lines[1]).toMatch(/^🔴 \d\d:\d\d\u00a0UTC #\d+ Node <b>A: FTSO reveal too late/)
     expect(lines[2]).toMatch(
-      /^🟢 \d\d:\d\d\u00a0UTC Node <b>A: FTSO commit missing.* · recovered after 4 min$/,
+      /^🟢 \d\d:\d\d\u00a0UTC #\d+ Node <b>A: FTSO commit missing.* · recovered after 4 min$/,
     )
     expect(bob.labels()).toEqual([['Filter', 'Delete…', 'CSV'], ['‹ Menu']])
 
@@ -359,7 +361,9 @@ test('the history shows the start of an outage, as its message does, and not whe
   world.clock.advance(300)
   await alerts.notice(watch, { event: COMMIT, data: { since } })
   await alice.say('/alerts')
-  expect(linesOf(alice.last().text)[0]).toContain(`🟠 ${time(0)}\u00a0UTC Signer: `)
+  expect(linesOf(alice.last().text)[0]).toMatch(
+    new RegExp(`^🟠 ${time(0)}\u00a0UTC #\\d+ Signer: `),
+  )
   await alice.say(`/watches ${watch}`)
   expect(alice.last().text).toContain(`Last alert: ${time(0)}\u00a0UTC, FTSO commit`)
   world.clock.advance(1200)
@@ -367,6 +371,6 @@ test('the history shows the start of an outage, as its message does, and not whe
   await alerts.notice(watch, { event: `${COMMIT}.recovered`, data })
   await alice.say('/alerts')
   expect(linesOf(alice.last().text)[0]).toMatch(
-    new RegExp(`^🟢 ${time(0)}\u00a0UTC Signer: .* · recovered after 24 min$`),
+    new RegExp(`^🟢 ${time(0)}\u00a0UTC #\\d+ Signer: .* · recovered after 24 min$`),
   )
 })

@@ -8,10 +8,10 @@ import { createClient, http, numberToHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
-import { headerHash } from '#src/chain/block-header.ts'
+import { headerHash } from '#src/chain/blocks/block-header.ts'
 import type { Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
-import { createEndpoints } from '#src/chain/endpoints.ts'
+import { createEndpoints } from '#src/chain/endpoints/endpoints.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 
@@ -67,6 +67,11 @@ const failures: readonly [string, (proxy: RpcProxy) => unknown, string][] = [
   ['refuses connections', (proxy) => proxy.down(), 'connection failed: closed by the host'],
   ['never answers', (proxy) => proxy.hang(), 'timeout'],
   ['answers too late', (proxy) => proxy.delay(60_000), 'timeout'],
+  [
+    'answers with a page',
+    (proxy) => proxy.failNext(99, { status: 200, page: '<html>Just a moment…</html>' }),
+    'not JSON',
+  ],
   ['answers 502', (proxy) => proxy.failNext(99, { status: 502 }), 'http 502'],
   [
     'answers nonsense',
@@ -94,6 +99,18 @@ describe('with a second endpoint', () => {
         fields: { endpoint: 0, origin: primary.url, reason, restSeconds: 30 },
       },
     ])
+  })
+
+  test('a failure that stays is logged once a minute', async () => {
+    primary.failNext(99, { status: 502 })
+    const chain = chainOf(primary.url, secondary.url)
+    for (let seconds = 0; seconds <= 150; seconds += 30) {
+      nowMs = AT + seconds * 1000
+      await chain.confirmedBlock(1)
+    }
+    const times = lines.filter(({ message }) => message === 'rpc endpoint still fails')
+    expect(times.map(({ fields }) => fields['times'])).toEqual([2, 2])
+    expect(loggedAt('warn')).toHaveLength(3)
   })
 
   test('only the first endpoint is asked while that works', async () => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { startDevnet } from '#sandbox/devnet.ts'
-import { createHeads } from '#src/chain/heads.ts'
+import { createHeads } from '#src/chain/blocks/heads.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createMeters } from '#src/kernel/meters.ts'
 

@@ -7,7 +7,7 @@ import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import type { PaymentDestinations } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
-import { createLogReader } from '#src/chain/logs.ts'
+import { createLogReader } from '#src/chain/events/logs.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 
 const alice = PEOPLE.alice.account.address

@@ -1,7 +1,7 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findPort } from '#sandbox/world/ports.ts'
-import { recoveryCode } from '#src/chain/recover.ts'
+import { recoveryCode } from '#src/chain/signatures/recover.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 

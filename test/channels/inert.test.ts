@@ -3,6 +3,7 @@ import { detectEntities } from '#sandbox/telegram/entities.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
 import { envelopeOf } from '../support/envelopes.ts'
+import { every } from '../support/every.ts'
 import { contextOf, type EmailWorld, type TelegramWorld, WORLDS, type World } from './worlds.ts'
 
 /** Texts that strangers choose, by the kind of thing that clients would make of them. */
@@ -83,33 +84,34 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
   const cases = Object.entries(OUTSIDE).flatMap(([name, text]) =>
     kinds.map(([kind, write]) => ({ name, kind, envelope: write(text), text })),
   )
-  test.each(cases)('shows a $name as text in a $kind', async ({ envelope, text }) => {
-    await world.channel.send(world.destination(), envelope, contextOf())
-    const arrived = world.arrived().text
-    if (key === 'webhook') {
-      const body = JSON.parse(arrived)
-      expect(body).toMatchObject({ label: text, data: { symbol: text } })
-      expect(body.rendered).toMatchObject(
-        envelope.message.title ? { title: envelope.message.title } : {},
-      )
-      expect(body.renderedMessage.fields).toEqual(envelope.message.fields)
-      return
-    }
-    expect(arrived).toContain('500')
-    expect(found(arrived)).toEqual([])
-    if (key === 'telegram') {
-      const { telegram } = world as TelegramWorld
-      const types = telegram
-        .chats()
-        .flatMap(({ id }) => telegram.messages(id))
-        .at(-1)?.entities
-      const allowed = ['bold', 'code', 'text_link', 'blockquote']
-      expect(types?.map(({ type }) => type).filter((type) => !allowed.includes(type))).toEqual([])
-    }
-    if (key === 'email') {
-      const html = (world as EmailWorld).inbox.mails.at(-1)?.html ?? ''
-      expect(found(html.replaceAll(/<style.*?<\/style>|<[^>]*>/gs, '\n'))).toEqual([])
-      expect(html).toContain('<meta name="format-detection" content="telephone=no')
-    }
-  })
+  test('shows outside texts as text in each kind of message', () =>
+    every(cases, async ({ envelope, text }) => {
+      await world.channel.send(world.destination(), envelope, contextOf())
+      const arrived = world.arrived().text
+      if (key === 'webhook') {
+        const body = JSON.parse(arrived)
+        expect(body).toMatchObject({ label: text, data: { symbol: text } })
+        expect(body.rendered).toMatchObject(
+          envelope.message.title ? { title: envelope.message.title } : {},
+        )
+        expect(body.renderedMessage.fields).toEqual(envelope.message.fields)
+        return
+      }
+      expect(arrived).toContain('500')
+      expect(found(arrived)).toEqual([])
+      if (key === 'telegram') {
+        const { telegram } = world as TelegramWorld
+        const types = telegram
+          .chats()
+          .flatMap(({ id }) => telegram.messages(id))
+          .at(-1)?.entities
+        const allowed = ['bold', 'code', 'text_link', 'blockquote']
+        expect(types?.map(({ type }) => type).filter((type) => !allowed.includes(type))).toEqual([])
+      }
+      if (key === 'email') {
+        const html = (world as EmailWorld).inbox.mails.at(-1)?.html ?? ''
+        expect(found(html.replaceAll(/<style.*?<\/style>|<[^>]*>/gs, '\n'))).toEqual([])
+        expect(html).toContain('<meta name="format-detection" content="telephone=no')
+      }
+    }))
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SCOPES } from '#src/kernel/caller.ts'
 import { examplesAt } from '#src/operations/examples/index.ts'
 import { REGISTRY } from '#src/operations/index.ts'
+import { every } from '../support/every.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, request, signIn } from '../support/people.ts'
 
@@ -32,86 +33,89 @@ const routed = REGISTRY.flatMap((operation) => {
 const guarded = routed.filter(([, { scope }]) => scope !== 'none')
 
 describe('every operation', () => {
-  test.each(guarded)('%s needs a token', async (_name, { method }, path) => {
-    const answer = await request(service, method, path)
-    expect(answer).toMatchObject({ status: 401, body: { code: 'missing_token' } })
-    expect(answer.headers['www-authenticate']).toBe('Bearer')
-  })
+  test('needs a token', () =>
+    every(guarded, async (_name, { method }, path) => {
+      const answer = await request(service, method, path)
+      expect(answer).toMatchObject({ status: 401, body: { code: 'missing_token' } })
+      expect(answer.headers['www-authenticate']).toBe('Bearer')
+    }))
 
-  test.each(guarded)('%s refuses an unknown token', async (_name, { method }, path) => {
-    const authorization = `Bearer fwd_${'x'.repeat(49)}`
-    const answer = await request(service, method, path, undefined, { authorization })
-    expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
-  })
+  test('refuses an unknown token', () =>
+    every(guarded, async (_name, { method }, path) => {
+      const authorization = `Bearer fwd_${'x'.repeat(49)}`
+      const answer = await request(service, method, path, undefined, { authorization })
+      expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
+    }))
 
-  test.each(guarded)('%s needs its scope', async (_name, { method, scope }, path) => {
-    const answer = await reader.request(method, path)
-    const isHeld = scope === SCOPES[0]
-    if (isHeld) expect(answer.status).not.toBe(403)
-    else {
-      expect(answer).toMatchObject({ status: 403, body: { code: 'insufficient_scope', scope } })
-      expect(answer.headers['www-authenticate']).toContain(`scope="${scope}"`)
-    }
-  })
+  test('needs its scope', () =>
+    every(guarded, async (_name, { method, scope }, path) => {
+      const answer = await reader.request(method, path)
+      const isHeld = scope === SCOPES[0]
+      if (isHeld) expect(answer.status).not.toBe(403)
+      else {
+        expect(answer).toMatchObject({ status: 403, body: { code: 'insufficient_scope', scope } })
+        expect(answer.headers['www-authenticate']).toContain(`scope="${scope}"`)
+      }
+    }))
 
-  test.each(routed)('%s refuses an unknown query parameter', async (_name, { method }, path) => {
-    const answer = await writer.request(method, `${path}?surprise=1`)
-    expect(answer.status).toBe(400)
-    expect(answer.body.errors).toContainEqual(
-      expect.objectContaining({ pointer: '/surprise', code: 'unknown' }),
-    )
-  })
+  test('refuses an unknown query parameter', () =>
+    every(routed, async (_name, { method }, path) => {
+      const answer = await writer.request(method, `${path}?surprise=1`)
+      expect(answer.status).toBe(400)
+      expect(answer.body.errors).toContainEqual(
+        expect.objectContaining({ pointer: '/surprise', code: 'unknown' }),
+      )
+    }))
 
   const withBody = routed.filter(([, { body, bodyOptional }]) => body && bodyOptional !== true)
   const send = (path: string, method: string, body: unknown, headers = {}) =>
     writer.request(method, path, body, headers)
 
-  test.each(withBody)('%s needs a JSON body', async (_name, { method }, path) => {
-    const invalid = await send(path, method, '{"half":')
-    expect(invalid).toMatchObject({ status: 400, body: { code: 'malformed_json' } })
-    const other = await send(path, method, 'a=b', { 'content-type': 'text/plain' })
-    expect(other).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
-    const huge = await send(path, method, `{"x":"${'x'.repeat(70_000)}"}`)
-    expect(huge).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
-    const none = await send(path, method, undefined)
-    expect(none).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
-    for (const body of [null, [], 'text', 7, true]) {
-      const answer = await send(path, method, body === 'text' ? '"text"' : body)
-      expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
-    }
-  })
+  test('needs a JSON body', () =>
+    every(withBody, async (_name, { method }, path) => {
+      const invalid = await send(path, method, '{"half":')
+      expect(invalid).toMatchObject({ status: 400, body: { code: 'malformed_json' } })
+      const other = await send(path, method, 'a=b', { 'content-type': 'text/plain' })
+      expect(other).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
+      const huge = await send(path, method, `{"x":"${'x'.repeat(70_000)}"}`)
+      expect(huge).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
+      const none = await send(path, method, undefined)
+      expect(none).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+      for (const body of [null, [], 'text', 7, true]) {
+        const answer = await send(path, method, body === 'text' ? '"text"' : body)
+        expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+      }
+    }))
 
-  test.each(routed.filter(([, { body }]) => body))('%s refuses an unknown property', async (_name, {
-    id,
-    method,
-  }, path) => {
-    const answer = await send(path, method, { ...EXAMPLES[id]?.request, surprise: 1 })
-    expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
-    expect(answer.body.errors).toContainEqual(
-      expect.objectContaining({ pointer: '/surprise', code: 'unknown' }),
-    )
-  })
+  test('refuses an unknown property', () =>
+    every(
+      routed.filter(([, { body }]) => body),
+      async (_name, { id, method }, path) => {
+        const answer = await send(path, method, { ...EXAMPLES[id]?.request, surprise: 1 })
+        expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+        expect(answer.body.errors).toContainEqual(
+          expect.objectContaining({ pointer: '/surprise', code: 'unknown' }),
+        )
+      },
+    ))
 
   const withId = REGISTRY.filter(({ path }) => path?.includes('{id}'))
   const ids = ['0', '-1', 'abc', '1.5', '1e3', '2147483648', '99999999999999999999', '%20', 'NaN']
 
-  test.each(
-    withId.map((operation) => [`${operation.method} ${operation.path}`, operation] as const),
-  )('%s refuses a malformed id, and does not find an id of another wallet', async (_name, {
-    method,
-    path = '',
-    body,
-    id: name,
-  }) => {
-    const isEmptyAllowed = body?.safeParse({}).success === true
-    const payload = body && (isEmptyAllowed ? {} : EXAMPLES[name]?.request)
-    for (const id of ids) {
-      const answer = await send(path.replace('{id}', id), method, payload)
-      expect([id, answer.status, answer.body.errors?.[0]?.pointer]).toEqual([id, 400, '/id'])
-    }
-    const answer = await send(path.replace('{id}', '2147483647'), method, payload)
-    expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } })
-  })
+  test('refuses a malformed id, and does not find an id of another wallet', () =>
+    every(
+      withId.map((operation) => [`${operation.method} ${operation.path}`, operation] as const),
+      async (_name, { method, path = '', body, id: name }) => {
+        const isEmptyAllowed = body?.safeParse({}).success === true
+        const payload = body && (isEmptyAllowed ? {} : EXAMPLES[name]?.request)
+        for (const id of ids) {
+          const answer = await send(path.replace('{id}', id), method, payload)
+          expect([id, answer.status, answer.body.errors?.[0]?.pointer]).toEqual([id, 400, '/id'])
+        }
+        const answer = await send(path.replace('{id}', '2147483647'), method, payload)
+        expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } })
+      },
+    ))
 
   test('an unknown path is not found, and another method is not allowed', async () => {
     expect(await request(service, 'GET', '/nowhere')).toMatchObject({

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { EndpointsFailed } from '#src/chain/failures.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { EndpointsFailed } from '#src/chain/endpoints/failures.ts'
 import type { Job } from '#src/jobs/define.ts'
 import { runOnceBeforeStart, startJobs } from '#src/jobs/runner.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { serviceOnly } from '../support/harness.ts'
@@ -162,22 +163,27 @@ test('endpoints that fail are logged once, by themselves, and not by each job th
   ])
 })
 
-test('a failure that stays is logged once, and another one beside it', async () => {
+test('failures that stay are logged once and then once a minute, also those that take turns', async () => {
   const lines: string[] = []
   const write = ({ error }: { error?: string }, message: string) =>
     void lines.push(`${message}: ${error?.split('\n')[0]}`)
   const app = { ...service.app, log: { ...silentLogger, error: write, info: write } }
+  const now = performance.now.bind(performance)
+  const clock = vi.spyOn(performance, 'now')
   let runs = 0
   const { job } = recording({ pauseMsMax: 1 })
   const run: Job['run'] = async () => {
     runs += 1
-    if (runs <= 20) throw new Error('connect ECONNREFUSED')
-    if (runs <= 40) throw new Error('disk full')
+    if (runs === 40) clock.mockImplementation(() => now() + MINUTE_MS)
+    if (runs <= 60) throw new Error(runs % 2 === 0 ? 'connect ECONNREFUSED' : 'disk full')
   }
   const running = await startJobs(app, service.sql, [{ ...job, run }])
-  await expect.poll(() => runs, { timeout: 20_000 }).toBeGreaterThan(40)
+  await expect.poll(() => runs, { timeout: 20_000 }).toBeGreaterThan(60)
   await running.stop()
+  clock.mockRestore()
   expect(lines).toEqual([
+    'job failed: Error: disk full',
+    'job failed: Error: connect ECONNREFUSED',
     'job failed: Error: connect ECONNREFUSED',
     'job failed: Error: disk full',
     'job works again: undefined',

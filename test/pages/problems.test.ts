@@ -8,6 +8,7 @@ import {
   statusOfErrorCode,
 } from '#src/kernel/problems.ts'
 import texts from '../../locales/en/errors.json' with { type: 'json' }
+import { every } from '../support/every.ts'
 import { openSite, type Site } from './site.ts'
 
 let site: Site
@@ -41,10 +42,14 @@ describe('the codes', () => {
   const published = Object.entries(PUBLISHED).flatMap(([status, codes]) =>
     codes.split(' ').map((code) => [code, Number(status)] as const),
   )
-  test.each(published.filter(([code]) => isErrorCode(code)))('%s is %i', (code, status) => {
-    if (!isErrorCode(code)) throw new Error('filtered above')
-    expect(statusOfErrorCode(code)).toBe(status)
-  })
+  test('have the published status', () =>
+    every(
+      published.filter(([code]) => isErrorCode(code)),
+      (code, status) => {
+        if (!isErrorCode(code)) throw new Error('filtered above')
+        expect(statusOfErrorCode(code)).toBe(status)
+      },
+    ))
   test('are thrown with their listed kind everywhere', () => {
     const thrown = /new AppError\(\s*'(\w+)',\s*'(\w+)'/g
     const wrong = globSync('{src,bot}/**/*.ts').flatMap((path) =>
@@ -63,15 +68,16 @@ describe('the codes', () => {
 })
 
 describe('/problems/<code>', () => {
-  test.each(ERROR_CODES)('explains %s in seven languages', async (code) => {
-    for (const locale of LOCALES) {
-      const { status, html, text } = await site.get(`/problems/${code}?lang=${locale}`)
-      expect(status).toBe(200)
-      expect(text).toContain(code)
-      expect(text).toContain(String(statusOfErrorCode(code)))
-      expect(html).not.toContain('{{')
-    }
-  })
+  test('explains each code in seven languages', () =>
+    every(ERROR_CODES, async (code) => {
+      for (const locale of LOCALES) {
+        const { status, html, text } = await site.get(`/problems/${code}?lang=${locale}`)
+        expect(status).toBe(200)
+        expect(text).toContain(code)
+        expect(text).toContain(String(statusOfErrorCode(code)))
+        expect(html).not.toContain('{{')
+      }
+    }))
   test('shows an example of the response', async () => {
     const { text } = await site.get('/problems/no_free_slot')
     expect(text).toContain('No free slot')

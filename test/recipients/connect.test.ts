@@ -1,7 +1,7 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createChallenge } from '#src/auth/service.ts'
-import { isPlainSigner } from '#src/chain/signatures.ts'
+import { isPlainSigner } from '#src/chain/signatures/signatures.ts'
 import { listen } from '#src/db/listen.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
-import { cryptoFeedId } from '#src/chain/feed-names.ts'
+import { cryptoFeedId } from '#src/chain/feeds/feed-names.ts'
 
 const alice = PEOPLE.alice.account.address
 const bob = PEOPLE.bob.account.address

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createKeyedLimiter } from '#src/chain/keyed-limiter.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { createKeyedLimiter } from '#src/kernel/keyed-limiter.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
 

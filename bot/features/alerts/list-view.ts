@@ -3,10 +3,8 @@ import type { AlertFilter } from '#src/actions/verbs.ts'
 import type { AlertLine } from '#src/alerts/history/lines.ts'
 import { lineStart } from '#src/channels/card/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
-import { withoutDirections } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
-import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
 import { linkHtml } from '../../views/markup.ts'
@@ -15,10 +13,10 @@ import { act, deepLink, menuButton, type Reader, screen, type View } from '../..
 import { SEVERITY_GLYPHS } from '../../views/watch-state.ts'
 import { filterText } from './filter-view.ts'
 
-/** Number of alerts on one page. */
+/** Number of incidents on one page. */
 export const ALERTS_PAGE = 8
-/** Maximum length of a title in a line. */
-const TITLE_MAX = 80
+/** Maximum length of a title in a line, with the name of its watch. */
+const TITLE_MAX = 120
 const LABEL_MAX = 40
 const RECOVERED_GLYPH = '🟢'
 
@@ -44,7 +42,7 @@ interface ListOptions {
   readonly notice?: string
 }
 
-/** List of alerts, newest first. */
+/** List of incidents, newest first, one line each. */
 export function alertList(
   reader: Reader,
   page: AlertsShown,
@@ -98,12 +96,11 @@ function rowsOf(
 
 function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   const { t } = reader
-  const title = cutText(titleAfterWatchName(line.watchLabel, line.title), TITLE_MAX)
   const values = {
     time: nearTime(reader, line.startedAt, now),
-    // The label is outside of the link, because a name in another script would reorder the title.
-    label: typed(cutText(withoutDirections(line.watchLabel), LABEL_MAX)),
-    title: linkHtml(title, deepLink(reader, `a${line.id}`)),
+    // Only the number is a link, because a name in another script would reorder a linked title.
+    number: linkHtml(`#${line.incidentId}`, deepLink(reader, `a${line.id}`)),
+    title: cutText(line.title, TITLE_MAX),
   }
   const { durationSeconds: seconds } = line
   const text =

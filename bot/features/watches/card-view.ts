@@ -4,6 +4,7 @@ import { nameList } from '#src/i18n/name-list.ts'
 import { id, typed } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import { Address } from '#src/kernel/units.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
@@ -188,12 +189,16 @@ function notifiesLine({ t }: Reader, { notifies }: CardData): string | undefined
   return t.html('bot:watch.tells', { names: nameList(notifies, t.locale) })
 }
 
-function lastAlertLine(reader: Reader, { lastAlert }: CardData, now: Date): string | undefined {
+function lastAlertLine(
+  reader: Reader,
+  { lastAlert, watch }: CardData,
+  now: Date,
+): string | undefined {
   if (lastAlert === undefined) return undefined
   const link = deepLink(reader, `a${lastAlert.id}`)
   return reader.t.html('bot:watch.lastAlert', {
     time: nearTime(reader, lastAlert.startedAt, now),
-    title: linkHtml(lastAlert.title, link),
+    title: linkHtml(titleAfterWatchName(watch.label, lastAlert.title), link),
   })
 }
 

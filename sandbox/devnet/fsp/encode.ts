@@ -12,7 +12,7 @@ import {
   slice,
   stringToHex,
 } from 'viem'
-import { keccakOfHex } from '#src/chain/keccak.ts'
+import { keccakOfHex } from '#src/chain/blocks/keccak.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import { signDigest } from '../keys.ts'
 

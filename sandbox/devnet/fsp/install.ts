@@ -1,6 +1,6 @@
 import { type Abi, encodeFunctionData, type Hex, zeroAddress, zeroHash } from 'viem'
 import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
-import { cryptoFeedId } from '#src/chain/feed-names.ts'
+import { cryptoFeedId } from '#src/chain/feeds/feed-names.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import entityManager from '../../contracts/EntityManager.json' with { type: 'json' }
 import fastUpdater from '../../contracts/FastUpdater.json' with { type: 'json' }

@@ -1,6 +1,6 @@
 import { type Hex, slice } from 'viem'
 import { publicKeyToAddress } from 'viem/accounts'
-import { keccak256 } from '#src/chain/keccak.ts'
+import { keccak256 } from '#src/chain/blocks/keccak.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import { publicKeyOf } from '../keys.ts'
 

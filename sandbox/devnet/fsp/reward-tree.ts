@@ -1,5 +1,5 @@
 import { concatHex, encodeAbiParameters, type Hex } from 'viem'
-import { keccakOfHex } from '#src/chain/keccak.ts'
+import { keccakOfHex } from '#src/chain/blocks/keccak.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import type { ProviderAccounts } from './provider.ts'
 

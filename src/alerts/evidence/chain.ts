@@ -2,9 +2,8 @@
  * Reads the chain for evidence. Anybody with a link can cause this, so a few readings run at a time, and
  * results are cached.
  */
-import { firstBlockAt } from '#src/chain/block-search.ts'
+import { firstBlockAt } from '#src/chain/blocks/block-search.ts'
 import type { BlockRef } from '#src/chain/chain.ts'
-import { createWorkLimiter } from '#src/chain/work-limiter.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import { decodeSubmission } from '#src/fsp/protocol/framing.ts'
 import { readTransactionProof } from '#src/fsp/reader/transaction-proofs.ts'
@@ -13,6 +12,7 @@ import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import type { Hash, JsonObject } from '#src/kernel/units.ts'
+import { createWorkLimiter } from '#src/kernel/work-limiter.ts'
 import type { EvidenceClaim } from '#src/watches/evidence-model.ts'
 import type { AlertEvidence, EvidenceSources, EvidenceTransaction } from './model.ts'
 import {

@@ -1,19 +1,14 @@
 /** The outage that an alert belongs to, as its page shows it: what its alerts have in common, and each of them. */
-import { randomUUID } from 'node:crypto'
 import { cardOf } from '#src/channels/card/card.ts'
 import { hasEnded } from '#src/channels/card/wording.ts'
-import type { Envelope, EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import { groupHelp } from '#src/channels/groups/group.ts'
-import { namedIn } from '#src/channels/groups/times.ts'
 import { withoutNames } from '#src/channels/updates/shown.ts'
-import { currentContent, type ShownPart } from '#src/delivery/message-sync.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { recoveryRoleOf } from '#src/watches/events.ts'
+import { headingOf, newestOfEach } from '../incidents/heading.ts'
 import { withCurrentFigures } from '../messages/current-figures.ts'
 import { messageStates } from '../messages/message-state.ts'
 import { type OutageTimes, readOutages } from '../messages/outage-times.ts'
 import type { Reader } from '../messages/render.ts'
-import { dataFor, recordedFromRow, renderListedAlert } from '../recorded-alert.ts'
 import type { AlertRow } from '../store.ts'
 import type { ReadDeps } from './history.ts'
 import { type AlertsTogether, describeOthers, type OtherAlert } from './other-alerts.ts'
@@ -65,7 +60,7 @@ export async function readOutagePage(
     deps,
     rows.map(({ id }) => id),
   )
-  const heading = headingOf(deps, rows, states, reader)
+  const heading = headingOf(deps, rows, states, { reader, at: deps.clock.now() })
   if (heading === undefined) return undefined
   const { envelope, count } = heading
   const state = isNamed ? heading.state : withoutNames(heading.state)
@@ -86,37 +81,6 @@ export async function readOutagePage(
   }
 }
 
-/**
- * The alerts as one message, for its heading. Only the alert that the heading names is rendered, because an outage can
- * have a thousand. Undefined for fewer than two alerts.
- */
-function headingOf(
-  deps: ReadDeps & { readonly clock: Clock },
-  all: readonly AlertRow[],
-  states: ReadonlyMap<number, MessageState>,
-  reader: Reader,
-) {
-  // The rows have the figures of now already.
-  const bare = new Map([...states].map(([id, { current: _, ...state }]) => [id, state]))
-  const about = { id: randomUUID(), kind: 'group', help: null, sentAt: deps.clock.now() } as const
-  for (let rows = all; ; ) {
-    const parts = rows.flatMap((row) => partOf(row, reader))
-    const content = parts.length < 2 ? undefined : currentContent(about, parts, bare)
-    if (content === undefined) return undefined
-    const { alertId } = namedIn(content.envelope, content.state)
-    const named = rows.find(({ id }) => id === alertId)
-    const message = named && listedMessage(deps, named, reader)
-    if (message !== undefined) {
-      const items = content.envelope.items?.map((item) =>
-        item.alertId === alertId ? { ...item, title: message.title, link: message.link } : item,
-      )
-      const envelope = { ...content.envelope, ...(items !== undefined && { items }) }
-      return { envelope, state: content.state, count: parts.length }
-    }
-    rows = rows.filter(({ id }) => id !== alertId)
-  }
-}
-
 /** Whether two outages have a moment in common. */
 function areTogether(times: OutageTimes | undefined, otherTimes: OutageTimes | undefined): boolean {
   if (times === undefined || otherTimes === undefined) return false
@@ -124,46 +88,4 @@ function areTogether(times: OutageTimes | undefined, otherTimes: OutageTimes | u
     (times.to === null || otherTimes.from <= times.to) &&
     (otherTimes.to === null || times.from <= otherTimes.to)
   )
-}
-
-/** The newest alert of each episode, newest first. */
-function newestOfEach(rows: readonly AlertRow[]): readonly AlertRow[] {
-  const byAge = rows.toSorted((a, b) => a.firedAt.getTime() - b.firedAt.getTime() || a.id - b.id)
-  const newest = new Map(byAge.map((row) => [row.increaseOf ?? row.id, row]))
-  return [...newest.values()].toReversed()
-}
-
-/** An alert as a part of a message, without its texts; none if it cannot be read. */
-function partOf(row: AlertRow, reader: Reader): readonly ShownPart[] {
-  try {
-    const { alertId, type, signal, group, data, event, severity, firedAt } = recordedFromRow(row)
-    const startedAt = row.startedAt?.toISOString()
-    const { watchId, watchLabel } = row
-    const texts = { title: '', body: '', fields: [], link: '' }
-    const envelope: Envelope = {
-      deliveryId: randomUUID(),
-      type,
-      signal,
-      group,
-      data: dataFor(reader, data),
-      ...reader,
-      ...(startedAt !== undefined && { startedAt }),
-      message: {
-        ...{ alertId, watchId, watchLabel, event, severity, firedAt: firedAt.toISOString() },
-        ...{ ...texts, test: false, ...recoveryRoleOf(event) },
-      },
-    }
-    return [{ alertId, envelope }]
-  } catch {
-    return []
-  }
-}
-
-/** The alert as a list shows it; undefined if it cannot be rendered. */
-function listedMessage(deps: ReadDeps, row: AlertRow, reader: Reader): EnvelopeMessage | undefined {
-  try {
-    return renderListedAlert(deps, row, reader)
-  } catch {
-    return undefined
-  }
 }

@@ -9,6 +9,7 @@ import { shortAddress } from '#src/i18n/format.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { usualSeverity } from '#src/watches/evaluate/severity.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
+import { every } from '../../../test/support/every.ts'
 import { type AlertNote, renderMessage } from './render.ts'
 
 /** Most lines of an alert in a chat, without empty ones. */
@@ -37,6 +38,7 @@ function envelopeOf(event: string, locale: Locale): Envelope {
   const message = renderMessage(
     {
       alertId: 7,
+      incidentId: 4,
       watchId: 3,
       watchLabel: LABEL,
       event,
@@ -103,51 +105,54 @@ interface SlackBlock {
 }
 
 describe.each(LOCALES)('an alert in every channel in %s', (locale) => {
-  test.each(EVENTS)('of %s is short, and begins with its watch and what happened', (event) => {
-    const envelope = envelopeOf(event, locale)
-    const factCount = linesOf(alertView(envelope).plain).at(-1)?.split(' · ').length
-    for (const [channel, read] of Object.entries(LINES_BY_CHANNEL)) {
-      const lines = read(envelope)
-      expect(lines.length, channel).toBeLessThanOrEqual(LINES_MAX)
-      const first = plain(lines[0] ?? '').replaceAll('\\', '')
-      expect(first.replace(/^\P{L}+/u, ''), channel).toMatch(/^Alpha\P{L}/u)
-      expect(first, channel).toContain(
-        plain(transferHeading(envelope) ?? envelope.message.title).slice(0, 20),
-      )
-      expect(lines.join('\n').replaceAll(/<[^>]*>|\([^)]*\)/g, ''), channel).not.toMatch(
-        /0x[0-9a-fA-F]{40}/,
-      )
-      if (channel === 'mail') expect(lines.at(-1)?.split(' · ').length).toBe(factCount)
-    }
-  })
+  test('is short, and begins with its watch and what happened', () =>
+    every(EVENTS, (event) => {
+      const envelope = envelopeOf(event, locale)
+      const factCount = linesOf(alertView(envelope).plain).at(-1)?.split(' · ').length
+      for (const [channel, read] of Object.entries(LINES_BY_CHANNEL)) {
+        const lines = read(envelope)
+        expect(lines.length, channel).toBeLessThanOrEqual(LINES_MAX)
+        const first = plain(lines[0] ?? '').replaceAll('\\', '')
+        expect(first.replace(/^\P{L}+/u, ''), channel).toMatch(/^Alpha\P{L}/u)
+        expect(first, channel).toContain(
+          plain(transferHeading(envelope) ?? envelope.message.title).slice(0, 20),
+        )
+        expect(lines.join('\n').replaceAll(/<[^>]*>|\([^)]*\)/g, ''), channel).not.toMatch(
+          /0x[0-9a-fA-F]{40}/,
+        )
+        if (channel === 'mail') expect(lines.at(-1)?.split(' · ').length).toBe(factCount)
+      }
+    }))
 })
 
 describe.each(LOCALES)('an alert in a chat in %s', (locale) => {
-  test.each(EVENTS)('of %s is short', (event) => {
-    const envelope = envelopeOf(event, locale)
-    const acknowledged: MessageState = { acknowledged: { at: FIRED_AT, by: 'Ann' } }
-    for (const state of [{}, acknowledged, { recoveredAt: FIRED_AT }]) {
-      const lines = linesOf(alertView(envelope, state).plain)
-      expect(lines.length).toBeLessThanOrEqual(LINES_MAX)
-      const isOver = 'recoveredAt' in state && !envelope.message.isRecovery
-      const isLabelInBody = event.startsWith('provider.') && !isOver
-      expect(lines.join('\n').split(LABEL)).toHaveLength(isLabelInBody ? 3 : 2)
-      expect(lines.join('\n')).not.toMatch(/0x[0-9a-fA-F]{40}/)
-    }
-    const { title } = envelope.message
-    if (locale === 'zh') expect(title.length).toBeLessThanOrEqual(CHARACTERS_MAX)
-    else expect(title.split(/\s+/).length).toBeLessThanOrEqual(WORDS_MAX)
-  })
+  test('is short', () =>
+    every(EVENTS, (event) => {
+      const envelope = envelopeOf(event, locale)
+      const acknowledged: MessageState = { acknowledged: { at: FIRED_AT, by: 'Ann' } }
+      for (const state of [{}, acknowledged, { recoveredAt: FIRED_AT }]) {
+        const lines = linesOf(alertView(envelope, state).plain)
+        expect(lines.length).toBeLessThanOrEqual(LINES_MAX)
+        const isOver = 'recoveredAt' in state && !envelope.message.isRecovery
+        const isLabelInBody = event.startsWith('provider.') && !isOver
+        expect(lines.join('\n').split(LABEL)).toHaveLength(isLabelInBody ? 3 : 2)
+        expect(lines.join('\n')).not.toMatch(/0x[0-9a-fA-F]{40}/)
+      }
+      const { title } = envelope.message
+      if (locale === 'zh') expect(title.length).toBeLessThanOrEqual(CHARACTERS_MAX)
+      else expect(title.split(/\s+/).length).toBeLessThanOrEqual(WORDS_MAX)
+    }))
 
-  test.each(EVENTS)('of %s does not repeat in its fields what its text states', (event) => {
-    const envelope = envelopeOf(event, locale)
-    const { fields, stated = [] } = envelope.message
-    const last = linesOf(alertView(envelope).plain).at(-1) ?? ''
-    for (const { key, label } of fields.filter((field) => stated.includes(field.key))) {
-      const others = fields.filter((field) => field.key !== key && field.label.includes(label))
-      if (others.length === 0) expect(last).not.toContain(`${plain(label)}:`)
-    }
-  })
+  test('does not repeat in its fields what its text states', () =>
+    every(EVENTS, (event) => {
+      const envelope = envelopeOf(event, locale)
+      const { fields, stated = [] } = envelope.message
+      const last = linesOf(alertView(envelope).plain).at(-1) ?? ''
+      for (const { key, label } of fields.filter((field) => stated.includes(field.key))) {
+        const others = fields.filter((field) => field.key !== key && field.label.includes(label))
+        if (others.length === 0) expect(last).not.toContain(`${plain(label)}:`)
+      }
+    }))
 })
 
 test.each(LOCALES)('an alert in %s names one round: the first of its outage', (locale) => {

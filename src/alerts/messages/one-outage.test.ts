@@ -54,7 +54,15 @@ function envelopeOf(
   const reader = { locale: 'en', timezone: 'UTC' } as const
   const message = renderMessage(
     {
-      ...{ alertId, watchId: 1, watchLabel: 'Alpha', event, severity: 'warning', test: false },
+      ...{
+        alertId,
+        incidentId: 1,
+        watchId: 1,
+        watchLabel: 'Alpha',
+        event,
+        severity: 'warning',
+        test: false,
+      },
       ...{ data, firedAt: new Date(firedMs), link: 'https://watchdog.example.org/a/x' },
     },
     reader,

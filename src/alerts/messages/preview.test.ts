@@ -5,6 +5,7 @@ import { CHANNEL_KEYS } from '#src/channels/index.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
+import { every } from '../../../test/support/every.ts'
 import { Preview, PreviewRequest, previewMessage } from './preview.ts'
 
 /** A preview of an event with any data is a message, or refused as invalid. */
@@ -118,32 +119,35 @@ const anyData = (event: string) => {
   return fc.dictionary(fc.constantFrom(...names, 'other'), value, { maxKeys: 6 })
 }
 
-describe.each(EVENTS)('a preview of %s', (event) => {
-  test('is written in every locale and channel from its example', () => {
-    for (const locale of LOCALES) {
-      const { rendered, ...forms } = preview({ event, locale })
-      expect(rendered.title).not.toBe('')
-      expect(Object.keys(forms)).toEqual(expect.arrayContaining([...CHANNEL_KEYS]))
-    }
-  })
+describe('a preview of each event', () => {
+  test('is written in every locale and channel from its example', () =>
+    every(EVENTS, (event) => {
+      for (const locale of LOCALES) {
+        const { rendered, ...forms } = preview({ event, locale })
+        expect(rendered.title).not.toBe('')
+        expect(Object.keys(forms)).toEqual(expect.arrayContaining([...CHANNEL_KEYS]))
+      }
+    }))
 
-  test('is written or refused as invalid, whatever one property is', () => {
-    const { names, values } = SHAPES.get(event) ?? { names: [], values: [] }
-    const inputs = names.flatMap((name) =>
-      [...new Set([...values, ...GARBAGE])].map((value) => ({ [name]: value })),
-    )
-    for (const [index, data] of inputs.entries()) {
-      const channel = CHANNEL_KEYS[index % CHANNEL_KEYS.length]
-      requireAnswer({ event, channel, data } as never)
-    }
-  })
+  test('is written or refused as invalid, whatever one property is', () =>
+    every(EVENTS, (event) => {
+      const { names, values } = SHAPES.get(event) ?? { names: [], values: [] }
+      const inputs = names.flatMap((name) =>
+        [...new Set([...values, ...GARBAGE])].map((value) => ({ [name]: value })),
+      )
+      for (const [index, data] of inputs.entries()) {
+        const channel = CHANNEL_KEYS[index % CHANNEL_KEYS.length]
+        requireAnswer({ event, channel, data } as never)
+      }
+    }))
 
-  test('is written or refused as invalid, whatever its data are', () => {
-    const inputs = fc.record({
-      locale: fc.constantFrom(...LOCALES),
-      channel: fc.constantFrom(...CHANNEL_KEYS),
-      data: anyData(event),
-    })
-    fc.assert(fc.property(inputs, (input) => requireAnswer({ event, ...input } as never)))
-  })
+  test('is written or refused as invalid, whatever its data are', () =>
+    every(EVENTS, (event) => {
+      const inputs = fc.record({
+        locale: fc.constantFrom(...LOCALES),
+        channel: fc.constantFrom(...CHANNEL_KEYS),
+        data: anyData(event),
+      })
+      fc.assert(fc.property(inputs, (input) => requireAnswer({ event, ...input } as never)))
+    }))
 })

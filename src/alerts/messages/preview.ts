@@ -79,6 +79,7 @@ function writePreview(request: PreviewRequest, options: PreviewOptions): Preview
   const message = renderMessage(
     {
       alertId: null,
+      incidentId: null,
       watchId: watch?.id ?? null,
       watchLabel: watch?.label ?? source.type,
       event: request.event,

@@ -36,6 +36,7 @@ export interface Reader {
 /** Input of a message: a recorded alert, or an example. */
 export interface Renderable {
   readonly alertId: number | null
+  readonly incidentId: number | null
   readonly watchId: number | null
   readonly watchLabel: string | null
   readonly event: string
@@ -117,6 +118,7 @@ export function createRenderer(): typeof renderMessage {
     const words = find(alert, reader)
     return {
       alertId: alert.alertId,
+      incidentId: alert.incidentId,
       watchId: alert.watchId,
       watchLabel: alert.watchLabel,
       event,

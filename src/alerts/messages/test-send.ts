@@ -81,6 +81,7 @@ async function exampleFor(
   const message = exampleMessage(
     {
       alertId: null,
+      incidentId: null,
       watchId: watch?.id ?? null,
       watchLabel: watch?.label ?? null,
       event,

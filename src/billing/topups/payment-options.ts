@@ -1,5 +1,5 @@
 import type { Chain, FeedName, PaymentRouterState } from '#src/chain/chain.ts'
-import type { Xrpl } from '#src/chain/xrpl.ts'
+import type { Xrpl } from '#src/chain/xrpl/xrpl.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'

@@ -1,6 +1,6 @@
 /** Payments as the chains show them: what a transaction paid, and the rows that are stored of it. */
 import type { Chain, Payment, PaymentTransactionStatus } from '#src/chain/chain.ts'
-import type { Xrpl } from '#src/chain/xrpl.ts'
+import type { Xrpl } from '#src/chain/xrpl/xrpl.ts'
 import type { Db } from '#src/db/connection.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'

@@ -1,6 +1,6 @@
 /** Settling: a payment that is deep enough is credited, or kept as unmatched, once. */
 import { type Chain, OTHER_LOG_INDEX, type PaymentTransactionStatus } from '#src/chain/chain.ts'
-import type { Xrpl } from '#src/chain/xrpl.ts'
+import type { Xrpl } from '#src/chain/xrpl/xrpl.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import type { Clock } from '#src/kernel/clock.ts'

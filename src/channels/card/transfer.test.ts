@@ -116,7 +116,13 @@ describe('the text of a transfer', () => {
   const body = (data: object, locale: Locale = 'en') =>
     createRenderer()(
       {
-        ...{ alertId: 1, watchId: 1, watchLabel: 'Treasury', event: 'wallet-balance.moved' },
+        ...{
+          alertId: 1,
+          incidentId: 1,
+          watchId: 1,
+          watchLabel: 'Treasury',
+          event: 'wallet-balance.moved',
+        },
         severity: 'warning',
         data: {
           ...sent,

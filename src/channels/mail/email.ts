@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { isMailbox } from '#src/kernel/mailbox.ts'
+import { createWorkLimiter, type WorkLimiter } from '#src/kernel/work-limiter.ts'
 import {
   type Channel,
   type ChannelDefinition,
@@ -190,29 +191,31 @@ function unsubscribeHeaders(url: string): Record<string, string> {
   }
 }
 
+/** An e-mail that is about to be sent. */
+interface OutgoingMail {
+  readonly to: string
+  readonly content: MailContent
+  /** Message id, in angle brackets. */
+  readonly messageId: string
+  /** Message ids of earlier e-mails of the thread, oldest first. */
+  readonly ancestors: readonly string[]
+  readonly isAnswer: boolean
+  /** Wallet of the mailbox, if the mailbox has agreed to e-mails and therefore existed. */
+  readonly owner?: string
+  readonly date: Date
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
 async function sendMail(
   { mailer, from, timeoutMs = TIMEOUT_MS }: MailDeps,
-  mail: {
-    readonly to: string
-    readonly content: MailContent
-    /** Message id, in angle brackets. */
-    readonly messageId: string
-    /** Message ids of earlier e-mails of the thread, oldest first. */
-    readonly ancestors: readonly string[]
-    readonly isAnswer: boolean
-    /** Wallet of the mailbox, if the mailbox has agreed to e-mails and therefore existed. */
-    readonly owner?: string
-    readonly date: Date
-    readonly headers: Readonly<Record<string, string>>
-    readonly signal: AbortSignal
-  },
+  mail: OutgoingMail,
 ): Promise<void> {
   if (mailer === undefined) throw new DeliveryError('unavailable', { isOurFault: true })
-  const { ancestors } = mail
+  const { ancestors, signal } = mail
   const parent = mail.isAnswer ? ancestors.at(-1) : undefined
-  const leave = await connectionOf(mailer, mail.signal)
-  try {
-    await mailer.sendMail({
+  const send = () =>
+    mailer.sendMail({
       from,
       to: { name: '', address: mail.to },
       ...mail.content,
@@ -228,65 +231,40 @@ async function sendMail(
       },
       disableFileAccess: true,
       disableUrlAccess: true,
-      signal: AbortSignal.any([mail.signal, AbortSignal.timeout(timeoutMs)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     })
-  } catch (error) {
-    mail.signal.throwIfAborted()
-    const failure = judgeSmtp(error)
-    if (refusalOf(failure) === undefined || mailer.refusesMany?.() !== true) throw failure
-    const { statusCode } = failure
-    throw new DeliveryError('mail_outage', {
-      isOurFault: true,
-      ...(statusCode !== undefined && { statusCode }),
-    })
-  } finally {
-    leave()
-  }
+  await connectionsOf(mailer).take(
+    () => send().catch((error: unknown) => refuse(mailer, error, signal)),
+    signal,
+  )
 }
 
-/** E-mails in progress on a mailer, and those that wait for a connection. */
-interface Gate {
-  used: number
-  readonly waiting: (() => void)[]
-}
-
-const gates = new WeakMap<Mailer, Gate>()
-
-/**
- * Waits for a free connection of the mailer, so that the send's timeout begins when it is sent, not when it
- * is queued.
- *
- * @returns releases the connection
- * @throws DeliveryError when the wait is too long; the signal's reason when it is aborted
- */
-async function connectionOf(mailer: Mailer, signal: AbortSignal): Promise<() => void> {
-  const gate = gates.get(mailer) ?? { used: 0, waiting: [] }
-  gates.set(mailer, gate)
+/** Throws what a failure of the mail server means for the outbox. */
+function refuse(mailer: Mailer, error: unknown, signal: AbortSignal): never {
   signal.throwIfAborted()
-  if (gate.used >= MAIL_CONNECTIONS) {
-    const turn = Promise.withResolvers<void>()
-    gate.waiting.push(turn.resolve)
-    const either = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
-    const giveUp = () => {
-      gate.waiting.splice(gate.waiting.indexOf(turn.resolve), 1)
-      turn.reject(either.reason)
-    }
-    either.addEventListener('abort', giveUp, { once: true })
-    try {
-      await turn.promise
-    } catch {
-      signal.throwIfAborted()
-      throw rateLimitError(1)
-    } finally {
-      either.removeEventListener('abort', giveUp)
-    }
-  } else gate.used += 1
-  return () => {
-    const next = gate.waiting.shift()
-    // The next waiting e-mail takes over the connection.
-    if (next === undefined) gate.used -= 1
-    else next()
-  }
+  const failure = judgeSmtp(error)
+  if (refusalOf(failure) === undefined || mailer.refusesMany?.() !== true) throw failure
+  const { statusCode } = failure
+  throw new DeliveryError('mail_outage', {
+    isOurFault: true,
+    ...(statusCode !== undefined && { statusCode }),
+  })
+}
+
+const connections = new WeakMap<Mailer, WorkLimiter>()
+
+/** Connections of a mailer: an e-mail waits for one before its time limit begins, and then goes back to the outbox. */
+function connectionsOf(mailer: Mailer): WorkLimiter {
+  const known = connections.get(mailer)
+  if (known !== undefined) return known
+  const created = createWorkLimiter({
+    runningMax: MAIL_CONNECTIONS,
+    waitingMax: Number.POSITIVE_INFINITY,
+    waitMs: PATIENCE_MS,
+    refusal: () => rateLimitError(1),
+  })
+  connections.set(mailer, created)
+  return created
 }
 
 function atOf(address: string): number {

@@ -364,7 +364,7 @@ describe('after a press', () => {
     const view = alertView(envelopeOf(commit), { acknowledged, recoveredAt })
     expect(view.plain.split('\n').slice(0, 2)).toEqual([
       '🟢 \u2068Node A\u2069: FTSO commit missing in 2 consecutive voting rounds · over',
-      'Recovered · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 s · taken by \u2068Ann <3\u2069, 14:05',
+      'Recovered · active 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 s · taken by \u2068Ann <3\u2069, 14:05',
     ])
     expect(buttons(view)).toEqual([['Details https://watchdog.example.org/a/abc123']])
   })
@@ -378,12 +378,14 @@ describe('after a press', () => {
     }
     for (const isGroup of [false, true]) {
       expect(lineOf('2026-11-19T12:50:00Z', recoveredAt, isGroup)).toBe(
-        'Nov 19, 13:50 to Nov 20, 14:15\u00a0UTC+1',
+        'active Nov 19, 13:50 to Nov 20, 14:15\u00a0UTC+1',
       )
-      expect(lineOf('2026-11-20T12:50:00Z', recoveredAt, isGroup)).toBe('13:50 to 14:15\u00a0UTC+1')
+      expect(lineOf('2026-11-20T12:50:00Z', recoveredAt, isGroup)).toBe(
+        'active 13:50 to 14:15\u00a0UTC+1',
+      )
       // The clock was set back in between.
       expect(lineOf('2026-10-24T12:50:00Z', recoveredAt, isGroup)).toBe(
-        'Oct 24, 14:50\u00a0UTC+2 to Nov 20, 14:15\u00a0UTC+1',
+        'active Oct 24, 14:50\u00a0UTC+2 to Nov 20, 14:15\u00a0UTC+1',
       )
     }
   })
@@ -401,7 +403,7 @@ describe('after a press', () => {
     const envelope = envelopeOf({ ...commit, message: { ...commit.message, body } })
     expect(alertView(envelope, over).plain.split('\n').filter(Boolean)).toEqual([
       '🟢 \u2068Node A\u2069: FTSO commits are arriving again',
-      'Recovered · 14:02 to 14:15\u00a0UTC+1',
+      'Recovered · active 14:02 to 14:15\u00a0UTC+1',
       'Duration: 14 minutes. 8 voting rounds affected.',
       'FTSO commit missing in 2 consecutive voting rounds · over',
       '#4711',
@@ -449,7 +451,7 @@ describe('other messages', () => {
     expect(buttons(view).slice(0, 3)).toEqual([
       ['Acknowledge 1:alert.ack:3mv', 'What to do 1:alert.help:3mv:d'],
       ['Mute until recovered 1:alert.mute:3mv:rec'],
-      ['Reminders off 1:settings.remind:off'],
+      ['Turn off all reminders 1:settings.remind:off'],
     ])
   })
 
@@ -473,7 +475,7 @@ describe('other messages', () => {
     const over = shown({ recoveredAt: at }).split('\n').filter(Boolean)
     expect(over).toEqual([
       `🟢 \u2068Node A\u2069: ${title} · over`,
-      expect.stringMatching(/^Recovered · .*14:02 to 14:20/),
+      expect.stringMatching(/^Recovered · active .*14:02 to 14:20/),
       '#4711',
     ])
     for (const state of [{ acknowledged: { at, by: 'Ann' } }, { muted: { until: at } }]) {
@@ -492,18 +494,18 @@ describe('other messages', () => {
       const group = alertView({ ...groupOf(), of: kind }, { items, recoveredAt })
       expect(shown(group)).toEqual([
         '🟢 \u2068Node A\u2069: FTSO reveal missing · 2 more alerts · over',
-        'Recovered · 14:02 to 14:15\u00a0UTC+1',
+        'Recovered · active 14:02 to 14:15\u00a0UTC+1',
       ])
       const envelope = envelopeOf({ ...commit, kind, answers: 4710 })
       expect(shown(alertView(envelope, { recoveredAt, recovery }))).toEqual([
         '🟢 \u2068Node A\u2069: FTSO commit missing in 2 consecutive voting rounds · over',
-        'Recovered · 14:02 to 14:15\u00a0UTC+1',
+        'Recovered · active 14:02 to 14:15\u00a0UTC+1',
         '#4711',
       ])
     }
     const first = shown(alertView(groupOf(), { items, recoveredAt }))
     expect(first).toHaveLength(6)
-    expect(first[1]).toBe('Recovered · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 s')
+    expect(first[1]).toBe('Recovered · active 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 s')
   })
 
   test('a group is written as it is drawn', () => {
@@ -540,7 +542,7 @@ describe('other messages', () => {
     const view = alertView(groupOf(), { items: all })
     expect(view.plain.split('\n').slice(0, 2)).toEqual([
       '🟢 \u2068Node A\u2069: 3 alerts have ended',
-      'Recovered · 14:02 to 14:12\u00a0UTC+1 · 9 min, 29 s',
+      'Recovered · active 14:02 to 14:12\u00a0UTC+1 · 9 min, 29 s',
     ])
     expect(buttons(view)).toEqual([['Alerts 1:alert.list:aad16:']])
   })
@@ -787,7 +789,7 @@ describe('a silence of a provider', () => {
     ])
     expect(alertView(silence, { items }).plain.split('\n')).toEqual([
       '🟢 \u2068Node A\u2069 is healthy again · 12 min, 8 rounds lost',
-      'Recovered · 13:57 to 14:09\u00a0UTC+1',
+      'Recovered · active 13:57 to 14:09\u00a0UTC+1',
       '🟢 Commits are arriving again #4711',
       '🟢 Reveals are arriving again #4712',
     ])

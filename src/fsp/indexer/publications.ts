@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
-import { EndpointError } from '#src/chain/failures.ts'
+import { EndpointError } from '#src/chain/endpoints/failures.ts'
 import type { PChain } from '#src/chain/pchain.ts'
 import type { PublicationReader } from '#src/chain/publication-reader.ts'
 import type { Db } from '#src/db/connection.ts'

@@ -1,5 +1,5 @@
 import type { BlockRef } from '#src/chain/chain.ts'
-import type { RecoveryPool } from '#src/chain/recovery-pool.ts'
+import type { RecoveryPool } from '#src/chain/signatures/recovery-pool.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Fence } from '#src/db/leases.ts'
 import type { Clock } from '#src/kernel/clock.ts'

@@ -7,7 +7,7 @@ import {
   hexToBytes,
   parseAbiParameters,
 } from 'viem'
-import { messageDigest } from '#src/chain/keccak.ts'
+import { messageDigest } from '#src/chain/blocks/keccak.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { SUBMIT_AND_PASS_SELECTOR } from './framing.ts'
 import { recoverSigner } from './signatures.ts'

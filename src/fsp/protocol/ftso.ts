@@ -1,4 +1,4 @@
-import { keccak256 } from '#src/chain/keccak.ts'
+import { keccak256 } from '#src/chain/blocks/keccak.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 
 /** Encoding of the FTSO's commits and reveals in submissions. */

@@ -1,4 +1,4 @@
-import type { SignedDigest } from '#src/chain/recover.ts'
+import type { SignedDigest } from '#src/chain/signatures/recover.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { FDC_PROTOCOL, FTSO_PROTOCOL } from './framing.ts'
 import type { RoundEvidence, SentFrame } from './round-evidence.ts'

@@ -1,6 +1,6 @@
 import { concat, getAddress, hexToBytes, toHex } from 'viem/utils'
-import { addressOfKey, keccakBytes, messageDigest } from '#src/chain/keccak.ts'
-import { recoverKey } from '#src/chain/recover.ts'
+import { addressOfKey, keccakBytes, messageDigest } from '#src/chain/blocks/keccak.ts'
+import { recoverKey } from '#src/chain/signatures/recover.ts'
 import { memoized } from '#src/kernel/memoized.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 

@@ -1,7 +1,7 @@
 /** The bytes of a signing policy, as the Relay emits them, and the hashes by which Relays know it. */
 import { concat, type Hex, numberToHex, pad, size, slice } from 'viem'
 import { getAddress } from 'viem/utils'
-import { keccakOfHex } from '#src/chain/keccak.ts'
+import { keccakOfHex } from '#src/chain/blocks/keccak.ts'
 import type { Address } from '#src/kernel/units.ts'
 
 /** What the bytes of a signing policy say. */

@@ -1,6 +1,6 @@
-import { contractView, readViews } from '#src/chain/calls.ts'
 import type { ChainAccess } from '#src/chain/chain.ts'
-import type { RpcClient } from '#src/chain/endpoints.ts'
+import { contractView, readViews } from '#src/chain/endpoints/calls.ts'
+import type { RpcClient } from '#src/chain/endpoints/endpoints.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { SYSTEMS_MANAGER_ABI } from './abi.ts'
 

@@ -1,9 +1,13 @@
 import type { Hex } from 'viem'
+import {
+  type ReplayInput,
+  type ReplayResult,
+  replayTransaction,
+} from '#src/chain/balances/revert-reason.ts'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
-import type { Endpoints } from '#src/chain/endpoints.ts'
-import { type ReplayInput, type ReplayResult, replayTransaction } from '#src/chain/revert-reason.ts'
-import type { Transaction } from '#src/chain/schemas.ts'
-import type { SpanBlock } from '#src/chain/span-block.ts'
+import type { Endpoints } from '#src/chain/endpoints/endpoints.ts'
+import type { Transaction } from '#src/chain/endpoints/schemas.ts'
+import type { SpanBlock } from '#src/chain/events/span-block.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 

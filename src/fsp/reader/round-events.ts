@@ -1,6 +1,6 @@
 import { type Abi, decodeEventLog, type Hex, toEventSelector } from 'viem'
 import { z } from 'zod'
-import type { Log } from '#src/chain/schemas.ts'
+import type { Log } from '#src/chain/endpoints/schemas.ts'
 import { Address, Hash } from '#src/kernel/units.ts'
 import { decodeUpdate, feedsCovered, type SignedUpdate } from '../protocol/fast-update.ts'
 import type { RoundBlock } from '../protocol/round-collector.ts'

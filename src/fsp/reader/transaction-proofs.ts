@@ -1,8 +1,8 @@
 /** Reads mined transactions for the evidence of alerts. */
 import type { ChainAccess } from '#src/chain/chain.ts'
-import type { RpcClient } from '#src/chain/endpoints.ts'
-import { EndpointError } from '#src/chain/failures.ts'
-import { Transaction } from '#src/chain/schemas.ts'
+import type { RpcClient } from '#src/chain/endpoints/endpoints.ts'
+import { EndpointError } from '#src/chain/endpoints/failures.ts'
+import { Transaction } from '#src/chain/endpoints/schemas.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 
 /** A transaction with its place in the chain. */

@@ -1,5 +1,5 @@
 import type { Asset, BlockRef, Chain } from '#src/chain/chain.ts'
-import { forEachConcurrently } from '#src/chain/for-each-concurrently.ts'
+import { forEachConcurrently } from '#src/kernel/for-each-concurrently.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { History, HistoryGap } from '../history.ts'
 

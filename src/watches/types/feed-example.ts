@@ -1,6 +1,6 @@
 import { parseUnits } from 'viem/utils'
 import type { z } from 'zod'
-import { feedName } from '#src/chain/feed-names.ts'
+import { feedName } from '#src/chain/feeds/feed-names.ts'
 import type { ExampleWatch } from '../signal.ts'
 import type { Price } from './feed-prices.ts'
 

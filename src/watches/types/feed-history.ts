@@ -1,4 +1,4 @@
-import { findFeed } from '#src/chain/feed-names.ts'
+import { findFeed } from '#src/chain/feeds/feed-names.ts'
 import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { History } from '../history.ts'
 

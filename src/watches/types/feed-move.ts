@@ -1,6 +1,6 @@
 import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
-import { feedName, findFeed, nearestFeeds } from '#src/chain/feed-names.ts'
+import { feedName, findFeed, nearestFeeds } from '#src/chain/feeds/feed-names.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
 import { textFormat } from '#src/kernel/text-format.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
