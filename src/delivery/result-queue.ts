@@ -36,8 +36,6 @@ export interface ResultQueue {
    * than its lease is sent again by another process.
    */
   isFull(): boolean
-  /** Number of batches of results that were recorded so far. */
-  recordings(): number
   /** Waits until everything is recorded. */
   finish(): Promise<void>
   /** Stops waiting for the database: a batch that fails now is dropped. */
@@ -70,7 +68,6 @@ export function createResultQueue(
   /** Number of results in the recording in progress. */
   let inRecording = 0
   let recording: Promise<void> | undefined
-  let recordings = 0
   let recordedAt = Number.NEGATIVE_INFINITY
 
   /** Runs one transaction after another, each with all results since the previous one. */
@@ -94,7 +91,6 @@ export function createResultQueue(
       }
       againMs = RECORD_RETRY_MS.first
       for (const result of batch) if (!recorded.unrecorded.includes(result)) on.release(result)
-      recordings += 1
       on.recorded(batch, recorded.madeDue)
     }
     recording = undefined
@@ -152,7 +148,6 @@ export function createResultQueue(
     },
     isIdle: () => recording === undefined,
     isFull: () => waiting.length + inRecording >= RESULTS_MAX,
-    recordings: () => recordings,
     finish: async () => {
       while (recording !== undefined) await recording
       await lastSuccesses.finish()

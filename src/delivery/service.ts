@@ -21,7 +21,7 @@ export {
   listDeferredNotices,
   markDeferredFailed,
 } from './deferred-store.ts'
-export { deliverDue } from './deliver-due.ts'
+export { type DeliverDeps, deliverDue } from './deliver-due.ts'
 export { newDeliveryId } from './delivery-id.ts'
 export { forgetMessageIds } from './message-store.ts'
 export type { NewDelivery } from './model.ts'

@@ -74,12 +74,8 @@ export interface Worker {
   claim(): Promise<boolean>
   /** Whether nothing is in progress or waits to be recorded. */
   isIdle(): boolean
-  /** Increases with everything that may make more deliveries due. */
-  recordings(): number
   /** Waits until deliveries may be due, at most until the next poll. */
   pause(lastClaim: LastClaim): Promise<void>
-  /** Ends a pause. */
-  wake(): void
   /** Waits until everything claimed is sent and recorded; after a stop only for a short time. */
   finish(): Promise<void>
 }
@@ -104,8 +100,6 @@ export function createWorker(
   /** How often each recipient has stood aside in a row. */
   const asides = new Map<number, number>()
   const sendingAbort = new AbortController()
-  /** Number of recordings when the scan was last restarted. */
-  let recordedBefore = 0
   let claimedAt = Number.NEGATIVE_INFINITY
   /** Whether each delivery is a message of its own. If not, a recipient gets one message at a time. */
   const isSentSeparately = !CHANNELS[channel.key].groups
@@ -117,28 +111,16 @@ export function createWorker(
     },
     idle: waker.wake,
   })
-  restartScan()
 
   async function claim(): Promise<boolean> {
     claimedAt = performance.now()
     waker.reset()
     results.retry()
     await outage.loadSilent()
-    if (isIdle() && results.recordings() > recordedBefore) {
-      // Recorded results may have made deliveries due.
-      recordedBefore = results.recordings()
-      restartScan()
-    }
     const found = await claimDueDeliveries()
     const stale = channel.edit === undefined ? false : await claimStale()
     const areWoken = await outage.wakeSilent()
     return found || stale || areWoken
-  }
-
-  /** Makes the scan pass over all recipients once more: the worker ends only after a whole pass found nothing. */
-  function restartScan(): void {
-    sending.stale.quiet = false
-    sending.stale.quietUntil = 0
   }
 
   function isIdle(): boolean {
@@ -310,9 +292,7 @@ export function createWorker(
 
   return {
     claim,
-    wake: waker.wake,
     isIdle,
-    recordings: results.recordings,
     pause: async ({ claimMs, restMs, found }) => {
       const pauseMs = found || !isIdle() ? CLAIM_PAUSE_MS.busy : CLAIM_PAUSE_MS.idle
       await waker.sleep(Math.max(pauseMs, PAUSE_SHARE * claimMs, restMs), stop)
