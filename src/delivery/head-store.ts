@@ -124,7 +124,7 @@ export async function takeDueHeads(
         and h.due_at <= ${now}
       for update skip locked
     ), taken as (
-      update delivery_heads h set due_at = ${leasedUntil}, version = h.version + 1
+      update delivery_heads h set due_at = ${leasedUntil}
       where h.recipient_id = any(array(select recipient_id from chosen))
       returning h.recipient_id, h.version
     )
@@ -155,7 +155,8 @@ function isOpen({ partitions, recipients }: FullDestinations): SQL {
 
 /**
  * Gives heads back with the true next times of their recipients: now if a delivery is due, else the first time at which one
- * is due, or at which the lease of one ends. Heads that were changed meanwhile are left as they are.
+ * is due, or at which the lease of one ends. A head that was marked meanwhile is due now: what became due since may not be
+ * seen here.
  *
  * @param all `notBefore`: earliest time at which those that are due now are looked at again; null for at once
  */
@@ -173,12 +174,15 @@ export async function returnHeads(
           ${column(({ notBefore }) => notBefore)}::timestamptz[]), ${ANY_LENGTH}
       ) as a(recipient_id, version, not_before, nothing)
     ), locked as materialized (
-      select h.recipient_id, a.not_before from delivery_heads h join asked a on a.recipient_id = h.recipient_id
-      where h.recipient_id = any(array(select recipient_id from asked)) and h.version = a.version
+      select h.recipient_id, a.not_before, h.version = a.version as is_same
+      from delivery_heads h join asked a on a.recipient_id = h.recipient_id
+      where h.recipient_id = any(array(select recipient_id from asked))
       order by h.recipient_id for update of h
     )
-    update delivery_heads h set due_at = n.due_at, urgency = coalesce(n.urgency, h.urgency),
-      is_silent = h.is_silent and n.due_at is not null, version = h.version + 1
+    update delivery_heads h set
+      due_at = case when a.is_same then n.due_at else least(h.due_at, ${now}) end,
+      urgency = case when a.is_same then coalesce(n.urgency, h.urgency) else h.urgency end,
+      is_silent = h.is_silent and (n.due_at is not null or not a.is_same)
     from locked a cross join lateral (${nextOf(sql`a.recipient_id`, now, sql`a.not_before`)}) n
     where h.recipient_id = a.recipient_id`)
 }

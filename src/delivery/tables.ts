@@ -156,7 +156,7 @@ export const deliveryHeads = pgTable(
     dueAt: timestamp('due_at', { withTimezone: true }),
     /** Whether the last attempt got no answer. Its retries are made due as soon as the channel works. */
     isSilent: boolean('is_silent').notNull(),
-    /** Increases with each change, so that a worker gives back only what nobody has changed meanwhile. */
+    /** Number of marks, so that a worker sees whether a delivery became due while it had the head. */
     version: integer('version').notNull(),
   },
   (table) => [

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { returnHeads, type TakenHead, takeDueHeads } from '#src/delivery/head-store.ts'
+import { markDue, returnHeads, type TakenHead, takeDueHeads } from '#src/delivery/head-store.ts'
 import { createHeldHeads } from '#src/delivery/held-heads.ts'
 import { LEASE_SECONDS } from '#src/delivery/model.ts'
 import { repairHeads } from '#src/delivery/repair-heads.ts'
@@ -81,6 +81,21 @@ describe('a head that was taken', () => {
     const heads = await take()
     await setOf(`status = 'delivered', next_attempt_at = null`)
     await outbox.enqueue({ to: target })
+    await giveBack(heads)
+    expect(await dueAt()).toEqual(outbox.clock.now())
+  })
+
+  test('stays due although another delivery is to be sent later', async () => {
+    const [first] = await outbox.enqueue({ to: target }, { to: target })
+    const heads = await take()
+    // A worker that sent the first one before marks the recipient for its retry.
+    await outbox.db.transaction(async (tx) => {
+      await tx.execute(sql`
+        update deliveries set status = 'retrying', next_attempt_at = ${inSeconds(300)} where id = ${first}`)
+      const { id: recipientId, partitionKey } = target
+      const dueAt = inSeconds(300)
+      await markDue(tx, [{ recipientId, partitionKey, channel: 'webhook', urgency: 0, dueAt }])
+    })
     await giveBack(heads)
     expect(await dueAt()).toEqual(outbox.clock.now())
   })
