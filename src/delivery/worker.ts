@@ -51,6 +51,8 @@ const PAUSE_SHARE = 4
 const GRACE_MS = 5000
 /** A message that waited longer for its place is released, so that its lease never ends during the send. */
 const PATIENCE_MS = 20_000
+/** Seconds for which a claim may have a head, which takes milliseconds, before another worker takes it. */
+const HEAD_SECONDS = 10
 /** Most heads that one claim takes, and fewest, if so many are due. */
 const HEADS = { min: 32, max: 256 } as const
 /** Most due deliveries that one claim reads, for all heads and for one of them. */
@@ -138,7 +140,8 @@ export function createWorker(
     const { partitions, recipients } = limiter.full()
     const headsMax = Math.min(HEADS.max, Math.max(HEADS.min, 2 * limiter.free()))
     const { heads, due } = await takeDueHeads(deps.claimsDb, channel.key, {
-      ...context,
+      now: context.now,
+      leasedUntil: new Date(context.now.getTime() + HEAD_SECONDS * 1000),
       full: { partitions, recipients: [...recipients, ...busy.keys()] },
       headsMax,
       rowsMax: isSentSeparately ? ROWS_MAX : { ofAll: 0, ofHead: 1 },
