@@ -213,9 +213,10 @@ function nextOf(recipientId: SQL, now: Date, notBefore: SQL = sql`null::timestam
 
 /** Deletes the heads of deleted recipients. */
 export async function deleteHeads(tx: Db, recipientIds: readonly number[]): Promise<void> {
-  await tx.execute(
-    sql`delete from delivery_heads where recipient_id = any(${sql.param([...recipientIds])}::int[])`,
-  )
+  await tx.execute(sql`
+    delete from delivery_heads where recipient_id = any(array(
+      select recipient_id from delivery_heads where recipient_id = any(${sql.param([...recipientIds])}::int[])
+      order by recipient_id for update))`)
 }
 
 /**
