@@ -368,7 +368,7 @@ CREATE TABLE "sent_messages" (
 	"version" integer NOT NULL,
 	"revise_at" timestamp with time zone,
 	"revisions" integer NOT NULL,
-	"help" text,
+	"open_part" text,
 	"leased_until" timestamp with time zone
 ) PARTITION BY RANGE ("id");
 --> statement-breakpoint

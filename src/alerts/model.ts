@@ -16,9 +16,6 @@ import { Id, Instant, JsonObject } from '#src/kernel/units.ts'
 import { EVENTS } from '#src/watches/events.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 
-/** Maximum number of other open alerts that the page of an alert acknowledges together with its own. */
-export const OPEN_OTHERS_MAX = 500
-
 export const ALERT_STATES = ['firing', 'recovered', 'acknowledged', 'closed'] as const
 export type AlertState = (typeof ALERT_STATES)[number]
 /** The states, from the one that decides first about the state of an incident with alerts in several of them. */

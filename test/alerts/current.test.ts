@@ -47,6 +47,11 @@ async function missed(rounds: number): Promise<void> {
     isBroken: true,
     bad: [],
     silent: rounds,
+    others: { total: 97, failed: 1 },
+    earnings: {
+      roundsPerEpoch: 3360,
+      newest: { rewardEpoch: 451, amountWei: `1680${'0'.repeat(18)}` },
+    },
   }
   await world.sql`
     update signal_states set state = ${world.sql.json(state)} where watch_id = ${watchId}`
@@ -106,8 +111,8 @@ describe('an outage that goes on', () => {
       where alert_id = ${id} and channel = 'telegram'`
     const page = await readLinkedAlertPage(world.app, String(kept?.['link']).split('/a/')[1] ?? '')
     expect(page?.message.title).toContain('in 17 consecutive rounds')
-    expect(page?.outage?.alerts).toHaveLength(5)
-    for (const { message } of page?.outage?.alerts ?? []) {
+    expect(page?.incident?.alerts).toHaveLength(5)
+    for (const { message } of page?.incident?.alerts ?? []) {
       expect(message.title).toContain('in 17 consecutive rounds')
     }
     // The history and the webhooks keep what was recorded.

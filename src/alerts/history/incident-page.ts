@@ -1,20 +1,19 @@
-/** The outage that an alert belongs to, as its page shows it: what its alerts have in common, and each of them. */
+/** The incident of an alert, as its page shows it: what its alerts have in common, and each of them. */
 import { cardOf } from '#src/channels/card/card.ts'
 import { hasEnded } from '#src/channels/card/wording.ts'
+import type { MessageField } from '#src/channels/envelope.ts'
 import { groupHelp } from '#src/channels/groups/group.ts'
 import { withoutNames } from '#src/channels/updates/shown.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { headingOf, newestOfEach } from '../incidents/heading.ts'
 import { withCurrentFigures } from '../messages/current-figures.ts'
 import { messageStates } from '../messages/message-state.ts'
-import { type OutageTimes, readOutages } from '../messages/outage-times.ts'
 import type { Reader } from '../messages/render.ts'
-import type { AlertRow } from '../store.ts'
 import type { ReadDeps } from './history.ts'
-import { type AlertsTogether, describeOthers, type OtherAlert } from './other-alerts.ts'
+import { describeOthers, type IncidentAlerts, type OtherAlert } from './other-alerts.ts'
 
-/** An outage with several alerts. */
-export interface OutagePage {
+/** An incident with several alerts. */
+export interface IncidentPage {
   /** What its alerts have in common, with its figures of now, as in the message about them. */
   readonly title: string
   readonly glyph: string
@@ -22,6 +21,8 @@ export interface OutagePage {
   readonly lines: readonly string[]
   /** Its damage; may be empty. */
   readonly body: string
+  /** What is known of the other providers and of the cost, and what its alerts share. */
+  readonly fields: readonly MessageField[]
   /** What to do first; undefined once it is over. */
   readonly help: string | undefined
   readonly isOver: boolean
@@ -38,24 +39,17 @@ export interface OutagePage {
 }
 
 /**
- * The outage of an alert: the alerts around it that were open at the same time. Undefined where no other alert was
- * open.
+ * The incident of an alert; undefined if it has no other alert.
  *
- * @param around undefined for an event that nothing ends
+ * @param parts its alerts that the reader may see
  * @param isNamed whether the reader may know the names of recipients
  */
-export async function readOutagePage(
+export async function readIncidentPage(
   deps: ReadDeps & { readonly clock: Clock },
-  row: AlertRow,
-  around: AlertsTogether | undefined,
+  parts: IncidentAlerts,
   { reader, isNamed }: { readonly reader: Reader; readonly isNamed: boolean },
-): Promise<OutagePage | undefined> {
-  if (around === undefined) return undefined
-  const episodes = around.rows.filter(({ isEpisode }) => isEpisode)
-  const times = await readOutages(deps.db, [row, ...episodes])
-  const ownTimes = times.get(row.id)
-  const together = [row, ...episodes].filter(({ id }) => areTogether(ownTimes, times.get(id)))
-  const rows = await withCurrentFigures(deps.db, newestOfEach(together))
+): Promise<IncidentPage | undefined> {
+  const rows = await withCurrentFigures(deps.db, newestOfEach(parts.rows))
   const states = await messageStates(
     deps,
     rows.map(({ id }) => id),
@@ -64,28 +58,20 @@ export async function readOutagePage(
   if (heading === undefined) return undefined
   const { envelope, count } = heading
   const state = isNamed ? heading.state : withoutNames(heading.state)
-  const { title, glyph, lines, body } = cardOf(envelope, { state, isCut: around.isCut })
+  const { title, glyph, lines, body, fields } = cardOf(envelope, { state, isCut: parts.isCut })
   const alerts = await describeOthers(deps, rows, reader)
   return {
     title,
     glyph,
     lines,
     body,
+    fields,
     help: groupHelp(envelope, state)?.text,
     isOver: hasEnded(state),
     isAcknowledged: state.acknowledged !== undefined,
     alerts,
     more: count - alerts.length,
-    isCut: around.isCut,
-    ids: new Set(together.map(({ id }) => id)),
+    isCut: parts.isCut,
+    ids: new Set(parts.rows.map(({ id }) => id)),
   }
-}
-
-/** Whether two outages have a moment in common. */
-function areTogether(times: OutageTimes | undefined, otherTimes: OutageTimes | undefined): boolean {
-  if (times === undefined || otherTimes === undefined) return false
-  return (
-    (times.to === null || otherTimes.from <= times.to) &&
-    (otherTimes.to === null || times.from <= otherTimes.to)
-  )
 }
