@@ -4,14 +4,14 @@ import { ANY_LENGTH, joinedJson, uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { isSamePartitionKey } from '#src/db/partitions.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
-import { DUE_HEAD_COLUMNS, type DueHead, markDue } from './head-store.ts'
+import { DUE_HEAD_COLUMNS, type DueHead, markDue } from './claims/head-store.ts'
 import {
   type DeliveryEntry,
   type DeliveryStatus,
   type NewDelivery,
   RETAINED_DAYS,
 } from './model.ts'
-import { wakeRetries } from './retry-store.ts'
+import { wakeRetries } from './results/retry-store.ts'
 import { deliveries, IS_UNFINISHED } from './tables.ts'
 
 /** Maximum number of rows that one statement inserts. */

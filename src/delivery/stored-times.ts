@@ -1,6 +1,6 @@
 /** Times that this room stores by the clock of the service, see `repairTimes`. */
 import { type StoredTimes, timesSince, timesWithin } from '#src/db/repair-times.ts'
-import { isWrittenAfter } from './message-store.ts'
+import { isWrittenAfter } from './messages/message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { RETRY_SECONDS } from './rules.ts'
 import {

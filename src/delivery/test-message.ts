@@ -17,7 +17,7 @@ import {
 } from '#src/recipients/destinations.ts'
 import { lockRecipient } from '#src/recipients/service.ts'
 import { newDeliveryId } from './delivery-id.ts'
-import { findLastTest } from './delivery-log-store.ts'
+import { findLastTest } from './log/delivery-log-store.ts'
 import {
   LEASE_SECONDS,
   type NewDelivery,
@@ -25,8 +25,8 @@ import {
   TEST_PAUSE_SECONDS,
   type TestResult,
 } from './model.ts'
-import { retainUnsentAndNotify } from './record-results.ts'
-import { wakeRetries } from './retry-store.ts'
+import { retainUnsentAndNotify } from './results/record-results.ts'
+import { wakeRetries } from './results/retry-store.ts'
 import { canBeSentTo, destinationOutcomesOf } from './rules.ts'
 import * as store from './store.ts'
 

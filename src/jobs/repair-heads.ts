@@ -1,4 +1,4 @@
-import { repairHeads } from '#src/delivery/repair-heads.ts'
+import { repairHeads } from '#src/delivery/claims/repair-heads.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Job } from './define.ts'
 

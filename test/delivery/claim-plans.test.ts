@@ -2,17 +2,17 @@ import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { connect, type Db } from '#src/db/connection.ts'
-import { claimDeliveries, postponeDeliveries } from '#src/delivery/chat-store.ts'
+import { claimDeliveries, postponeDeliveries } from '#src/delivery/chats/chat-store.ts'
 import {
   claimDueDeliveries,
   extendLeases,
   parkBlocked,
   releaseAbortedDeliveries,
-} from '#src/delivery/claim-store.ts'
-import { findLateHeads, returnHeads, takeDueHeads } from '#src/delivery/head-store.ts'
-import { listStaleRecipients } from '#src/delivery/message-store.ts'
+} from '#src/delivery/claims/claim-store.ts'
+import { findLateHeads, returnHeads, takeDueHeads } from '#src/delivery/claims/head-store.ts'
+import { listStaleRecipients } from '#src/delivery/messages/message-store.ts'
+import { listSilentRecipients, wakeRetries } from '#src/delivery/results/retry-store.ts'
 import { dropOldDeliveries } from '#src/delivery/retention.ts'
-import { listSilentRecipients, wakeRetries } from '#src/delivery/retry-store.ts'
 import { type FinishedDelivery, finishDeliveries } from '#src/delivery/store.ts'
 import { STORED_TIMES } from '#src/delivery/stored-times.ts'
 import { listSettings } from '#src/recipients/settings-store.ts'

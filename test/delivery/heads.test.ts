@@ -1,10 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { markDue, returnHeads, type TakenHead, takeDueHeads } from '#src/delivery/head-store.ts'
-import { createHeldHeads } from '#src/delivery/held-heads.ts'
+import {
+  markDue,
+  returnHeads,
+  type TakenHead,
+  takeDueHeads,
+} from '#src/delivery/claims/head-store.ts'
+import { createHeldHeads } from '#src/delivery/claims/held-heads.ts'
+import { repairHeads } from '#src/delivery/claims/repair-heads.ts'
 import { LEASE_SECONDS } from '#src/delivery/model.ts'
-import { repairHeads } from '#src/delivery/repair-heads.ts'
 import { enqueue } from '#src/delivery/service.ts'
 import { runOutsideTransaction } from '../support/transaction-guard.ts'
 import { deliveryOf, type Outbox, openOutbox, type Target } from './outbox.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sendTest } from '#src/alerts/messages/test-send.ts'
-import { createAttemptCounter } from '#src/delivery/attempt-counter.ts'
+import { createAttemptCounter } from '#src/delivery/sending/attempt-counter.ts'
 import { countDueByChannel, listForAlerts } from '#src/delivery/service.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { toStoredDestination } from '#src/recipients/destination-box.ts'

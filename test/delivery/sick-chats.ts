@@ -1,7 +1,7 @@
 import { DeliveryError, defineChannel } from '#src/channels/define.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { TelegramDestination } from '#src/channels/telegram/telegram.ts'
-import { createSendingState } from '#src/delivery/sending-state.ts'
+import { createSendingState } from '#src/delivery/sending/sending-state.ts'
 import { enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
 import { toStoredDestination } from '#src/recipients/destination-box.ts'
 import * as recipientRows from '#src/recipients/store.ts'

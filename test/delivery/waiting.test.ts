@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { countWaiting } from '#src/delivery/count-store.ts'
+import { countWaiting } from '#src/delivery/log/count-store.ts'
 import { RETAINED_MAX } from '#src/delivery/model.ts'
 import { type Outbox, openOutbox, type Target } from './outbox.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
-import { createSendingState } from '#src/delivery/sending-state.ts'
+import { createSendingState } from '#src/delivery/sending/sending-state.ts'
 import { type DeliverDeps, deliverDue } from '#src/delivery/service.ts'
 
 /** Sends deliveries until nothing is due, as a process does whose clock stands still, or until `signal`. */

@@ -8,8 +8,8 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { DecryptedDestination, DecryptionResult } from '#src/recipients/destinations.ts'
 import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
-import { logFieldsOfEach } from './log-lines.ts'
-import { canBeSentTo, isProvenBy, UNREADABLE_REASON } from './rules.ts'
+import { logFieldsOfEach } from '../log/log-lines.ts'
+import { canBeSentTo, isProvenBy, UNREADABLE_REASON } from '../rules.ts'
 import type { AttemptResult, SendTask, SendTaskResult } from './send-task.ts'
 
 interface Deps {

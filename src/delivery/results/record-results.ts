@@ -10,23 +10,23 @@ import {
   type SwitchedOffListener,
 } from '#src/recipients/destinations.ts'
 import type { LastSuccesses } from '#src/recipients/last-successes.ts'
-import * as claims from './claim-store.ts'
-import { logFieldsOfEach, logUnrecorded } from './log-lines.ts'
-import * as messages from './message-store.ts'
-import { RETAINED_DAYS } from './model.ts'
-import { notifyDeletedTopics, recordMigratedChats } from './moved-chats.ts'
-import { planPictures } from './pictures.ts'
-import type { RecordDeps } from './record-deps.ts'
-import * as retained from './retained-store.ts'
+import { notifyDeletedTopics, recordMigratedChats } from '../chats/moved-chats.ts'
+import * as claims from '../claims/claim-store.ts'
+import { logFieldsOfEach, logUnrecorded } from '../log/log-lines.ts'
+import * as messages from '../messages/message-store.ts'
+import { RETAINED_DAYS } from '../model.ts'
+import { planPictures } from '../pictures/pictures.ts'
 import {
   changeWaitSeconds,
   destinationOutcomesOf,
   isUnanswered,
   RETRY_SECONDS,
   stateAfterFailure,
-} from './rules.ts'
-import type { SendTask, SendTaskResult } from './send-task.ts'
-import * as store from './store.ts'
+} from '../rules.ts'
+import type { SendTask, SendTaskResult } from '../sending/send-task.ts'
+import * as store from '../store.ts'
+import * as retained from '../unsent/retained-store.ts'
+import type { RecordDeps } from './record-deps.ts'
 
 const RANDOM_STEPS = 2 ** 32
 

@@ -4,12 +4,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import { pause } from '#src/kernel/pause.ts'
 import { createLastSuccesses } from '#src/recipients/last-successes.ts'
-import { logAttemptResult } from './log-lines.ts'
-import { LEASE_SECONDS } from './model.ts'
+import { logAttemptResult } from '../log/log-lines.ts'
+import { LEASE_SECONDS } from '../model.ts'
+import type { SendTaskResult } from '../sending/send-task.ts'
+import type { UnrecordedResult } from '../sending/sending-state.ts'
 import type { RecordDeps } from './record-deps.ts'
 import { type RecordingOutcome, recordResults } from './record-results.ts'
-import type { SendTaskResult } from './send-task.ts'
-import type { UnrecordedResult } from './sending-state.ts'
 
 /**
  * Minimum interval between two transactions, so that each records many results: recording one result costs the

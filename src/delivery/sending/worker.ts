@@ -7,26 +7,26 @@ import {
   type DecryptionResult,
   decryptDestinationsSeparately,
 } from '#src/recipients/destinations.ts'
+import { claimChatMessages, claimStaleMessages } from '../chats/chat-claims.ts'
+import { isolatingStateReader } from '../chats/state-reader.ts'
+import * as claims from '../claims/claim-store.ts'
+import { type Claim, type DueDelivery, takeDueHeads } from '../claims/head-store.ts'
+import { createHeldHeads } from '../claims/held-heads.ts'
+import { recordScanStep, runScanStep } from '../claims/recipient-scan.ts'
+import { type DeliverySelection, idsOfDeliveries, selectDeliveries } from '../claims/selection.ts'
+import * as messages from '../messages/message-store.ts'
+import { LEASE_SECONDS } from '../model.ts'
+import type { RecordDeps } from '../results/record-deps.ts'
+import { createResultQueue } from '../results/result-queue.ts'
 import { attemptTask, responseTime } from './attempt.ts'
 import type { AttemptCounter } from './attempt-counter.ts'
 import { createOutageDetector } from './channel-outage.ts'
-import { claimChatMessages, claimStaleMessages } from './chat-claims.ts'
-import * as claims from './claim-store.ts'
-import { type Claim, type DueDelivery, takeDueHeads } from './head-store.ts'
-import { createHeldHeads } from './held-heads.ts'
-import * as messages from './message-store.ts'
-import { LEASE_SECONDS } from './model.ts'
-import { recordScanStep, runScanStep } from './recipient-scan.ts'
-import type { RecordDeps } from './record-deps.ts'
-import { createResultQueue } from './result-queue.ts'
-import { type DeliverySelection, idsOfDeliveries, selectDeliveries } from './selection.ts'
 import type { SendTask, SendTaskResult } from './send-task.ts'
 import {
   type ChannelSendingState,
   SCAN_STEP_RECIPIENTS,
   type SendingState,
 } from './sending-state.ts'
-import { isolatingStateReader } from './state-reader.ts'
 
 /** Dependencies of sending. */
 export interface WorkerDeps extends RecordDeps {

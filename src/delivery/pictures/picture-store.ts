@@ -1,7 +1,7 @@
 /** The last picture of each recipient's watch. */
 import { and, eq, lte, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import { outagePictures } from './tables.ts'
+import { outagePictures } from '../tables.ts'
 
 export type OutagePictureRow = typeof outagePictures.$inferSelect
 

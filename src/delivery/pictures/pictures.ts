@@ -21,16 +21,16 @@ import { type DecryptedDestination, decryptDestinations } from '#src/recipients/
 import { listAllRecipients } from '#src/recipients/service.ts'
 import type { WatchTypeFacts } from '#src/watches/facts.ts'
 import { getProviderView, type ProviderView } from '#src/watches/provider-view.ts'
-import { readCurrentContent } from './chat-claims.ts'
-import type { StateReader } from './chat-situation.ts'
-import { findByMessageId } from './message-store.ts'
+import { readCurrentContent } from '../chats/chat-claims.ts'
+import type { StateReader } from '../chats/chat-situation.ts'
+import { findByMessageId } from '../messages/message-store.ts'
+import type { SendTaskResult } from '../sending/send-task.ts'
 import {
   findPicture,
   type OutagePictureRow,
   planPicture,
   takePlannedPictures,
 } from './picture-store.ts'
-import type { SendTaskResult } from './send-task.ts'
 
 /** Plans the pictures of messages that have just arrived. */
 export async function planPictures(

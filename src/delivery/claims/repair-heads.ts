@@ -1,8 +1,8 @@
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { LEASE_SECONDS } from '../model.ts'
 import { findLateHeads, markDue } from './head-store.ts'
-import { LEASE_SECONDS } from './model.ts'
 
 /** Recipients that are looked at together. */
 const RECIPIENTS_MAX = 256

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runs } from '../../test/support/runs.ts'
+import { runs } from '../../../test/support/runs.ts'
 import {
   GROUP_SECONDS,
   MESSAGES_PER_MINUTE,

@@ -8,6 +8,16 @@ import { Envelope, type MessageState } from '#src/channels/envelope.ts'
 import { isFailedDuty } from '#src/channels/groups/duties.ts'
 import type { ChannelKey, ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
+import * as claims from '../claims/claim-store.ts'
+import type { Claim } from '../claims/head-store.ts'
+import * as messages from '../messages/message-store.ts'
+import {
+  alertIdsIn,
+  currentContent,
+  groupEnvelope,
+  type ShownPart,
+} from '../messages/message-sync.ts'
+import type { SendTask, StoredMessage } from '../sending/send-task.ts'
 import {
   type ClaimDeps,
   type RecipientSituations,
@@ -15,12 +25,7 @@ import {
   readSituations,
 } from './chat-situation.ts'
 import * as chatStore from './chat-store.ts'
-import * as claims from './claim-store.ts'
 import { type DeliveryPlan, type NextMessage, planNext } from './grouping.ts'
-import type { Claim } from './head-store.ts'
-import * as messages from './message-store.ts'
-import { alertIdsIn, currentContent, groupEnvelope, type ShownPart } from './message-sync.ts'
-import type { SendTask, StoredMessage } from './send-task.ts'
 
 type Planned = NextMessage & { readonly recipientId: number }
 /** A plan with a message. */

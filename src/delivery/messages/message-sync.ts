@@ -6,8 +6,8 @@ import { hasEnded, rankOf } from '#src/channels/card/wording.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import { causeOf, causeOfFailedDuties } from '#src/channels/groups/cause.ts'
 import { asCurrent } from '#src/channels/updates/current.ts'
+import { pictureOf } from '../pictures/picture-rules.ts'
 import type { SentMessage } from './message-store.ts'
-import { pictureOf } from './picture-rules.ts'
 
 /** A delivery in a message. */
 export interface ShownPart {

@@ -3,8 +3,8 @@ import { sql } from 'drizzle-orm'
 import { uuidArray } from '#src/db/arrays.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isSamePartitionKey } from '#src/db/partitions.ts'
+import { type deliveries, IS_UNFINISHED, isReady } from '../tables.ts'
 import { DUE_HEAD_COLUMNS, type DueHead, markDue } from './head-store.ts'
-import { type deliveries, IS_UNFINISHED, isReady } from './tables.ts'
 
 /** A delivery that a worker has leased. `attempts` includes the current one. */
 export type ClaimedRow = Pick<

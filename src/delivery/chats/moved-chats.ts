@@ -1,9 +1,9 @@
 import { TelegramDestination } from '#src/channels/telegram/telegram.ts'
 import type { Db } from '#src/db/connection.ts'
 import { findChatId, listChatLinks, moveChat } from '#src/recipients/chats.ts'
-import * as messages from './message-store.ts'
-import type { RecordDeps } from './record-deps.ts'
-import type { SendTaskResult } from './send-task.ts'
+import * as messages from '../messages/message-store.ts'
+import type { RecordDeps } from '../results/record-deps.ts'
+import type { SendTaskResult } from '../sending/send-task.ts'
 
 /**
  * Moves the recipients of groups that Telegram gave another id. Called before the ids of messages in the new chats

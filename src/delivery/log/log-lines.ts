@@ -2,7 +2,7 @@
 
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import type { SendTask, SendTaskResult } from './send-task.ts'
+import type { SendTask, SendTaskResult } from '../sending/send-task.ts'
 
 /** Fields that name a delivery, or an alert in a message that is only changed. */
 interface DeliveryLogFields extends Record<string, unknown> {

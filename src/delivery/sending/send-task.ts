@@ -2,8 +2,8 @@
 import type { DeliveryError, Receipt } from '#src/channels/define.ts'
 import type { EnvelopeKind, MessagePicture, MessageState } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
-import type { ClaimedRow } from './claim-store.ts'
-import type { DestinationState } from './concurrency-limiter.ts'
+import type { ClaimedRow } from '../claims/claim-store.ts'
+import type { DestinationState } from '../claims/concurrency-limiter.ts'
 
 /** A message to send, or a sent message to change. */
 export interface SendTask {

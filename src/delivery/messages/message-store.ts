@@ -3,8 +3,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { EnvelopeKind, OpenPart } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
-import { lowestDeliveryId } from './delivery-id.ts'
-import { IS_GROUPED, sentMessages } from './tables.ts'
+import { lowestDeliveryId } from '../delivery-id.ts'
+import { IS_GROUPED, sentMessages } from '../tables.ts'
 
 export type SentMessage = typeof sentMessages.$inferSelect
 

@@ -1,5 +1,5 @@
 /** A scan over recipients in bounded steps. */
-import { type RecipientScan, SCAN_STEP_RECIPIENTS } from './sending-state.ts'
+import { type RecipientScan, SCAN_STEP_RECIPIENTS } from '../sending/sending-state.ts'
 
 /** Minimum interval between two steps while a whole pass over the recipients found nothing. */
 const QUIET_MS = 200

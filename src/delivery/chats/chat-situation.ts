@@ -5,6 +5,8 @@
 import { Envelope, type MessageState } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
+import * as messages from '../messages/message-store.ts'
+import { alertIdsIn, isOpenIn, type ShownPart } from '../messages/message-sync.ts'
 import * as chatStore from './chat-store.ts'
 import {
   isWithinGroupTime,
@@ -13,8 +15,6 @@ import {
   type RecentMessage,
   type RepliedToGroup,
 } from './grouping.ts'
-import * as messages from './message-store.ts'
-import { alertIdsIn, isOpenIn, type ShownPart } from './message-sync.ts'
 
 /** Reads the states of alerts; unknown alerts are missing. */
 export type StateReader = (

@@ -1,7 +1,7 @@
 /** What a process remembers of sending between two runs of `deliverDue`. */
 import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/index.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
-import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
+import { type ConcurrencyLimiter, createConcurrencyLimiter } from '../claims/concurrency-limiter.ts'
 import type { SendTaskResult } from './send-task.ts'
 
 export interface SendingState {

@@ -8,7 +8,7 @@ import { slackBody } from '#src/channels/hooks/slack.ts'
 import { alertMail } from '#src/channels/mail/content.ts'
 import { alertView } from '#src/channels/telegram/alert.ts'
 import { translate } from '#src/i18n/translate.ts'
-import { envelopeOf } from '../../test/support/envelopes.ts'
+import { envelopeOf } from '../../../test/support/envelopes.ts'
 import { currentContent, groupEnvelope, type ShownPart } from './message-sync.ts'
 
 const READER = {

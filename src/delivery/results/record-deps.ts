@@ -6,7 +6,7 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { ChatLink } from '#src/recipients/chats.ts'
 import type { SwitchedOffListener } from '#src/recipients/destinations.ts'
-import type { StateReader } from './chat-situation.ts'
+import type { StateReader } from '../chats/chat-situation.ts'
 
 export interface RecordDeps {
   readonly db: Db

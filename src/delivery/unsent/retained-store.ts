@@ -4,9 +4,9 @@ import { sql } from 'drizzle-orm'
 import { uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { isSamePartitionKey } from '#src/db/partitions.ts'
-import { DUE_HEAD_COLUMNS, type DueHead, markDue } from './head-store.ts'
-import { RETAINED_MAX } from './model.ts'
-import { notifyWorkers, RETAINED_INTERVAL } from './store.ts'
+import { DUE_HEAD_COLUMNS, type DueHead, markDue } from '../claims/head-store.ts'
+import { RETAINED_MAX } from '../model.ts'
+import { notifyWorkers, RETAINED_INTERVAL } from '../store.ts'
 
 /**
  * Retains all unsent deliveries of destinations that were switched off, except those in progress. Tests and

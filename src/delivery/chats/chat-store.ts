@@ -2,10 +2,10 @@
 import { sql } from 'drizzle-orm'
 import { ANY_LENGTH, uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { CLAIMED_COLUMNS, type ClaimedRow } from './claim-store.ts'
+import { CLAIMED_COLUMNS, type ClaimedRow } from '../claims/claim-store.ts'
+import { LEASE_SECONDS } from '../model.ts'
+import { IS_GROUPED, IS_UNFINISHED, isUnleased } from '../tables.ts'
 import type { WaitingDelivery } from './grouping.ts'
-import { LEASE_SECONDS } from './model.ts'
-import { IS_GROUPED, IS_UNFINISHED, isUnleased } from './tables.ts'
 
 /** Maximum number of due or leased deliveries of one recipient that are read. */
 const DUE_MAX = 500

@@ -4,8 +4,8 @@ import type { ChannelKey } from '#src/channels/index.ts'
 import { ANY_LENGTH } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { isSamePartitionKey } from '#src/db/partitions.ts'
-import { DUE_HEAD_COLUMNS, type DueHead, markDue } from './head-store.ts'
-import { IS_UNFINISHED, IS_WAITING } from './tables.ts'
+import { DUE_HEAD_COLUMNS, type DueHead, markDue } from '../claims/head-store.ts'
+import { IS_UNFINISHED, IS_WAITING } from '../tables.ts'
 
 /** Maximum number of retries that are made due at once. */
 export const WOKEN_MAX = 500

@@ -8,8 +8,8 @@ import { ANY_LENGTH } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { writeLast } from '#src/db/transaction-scope.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { IS_WAITING, isReady, isUnleased } from '../tables.ts'
 import type { FullDestinations } from './concurrency-limiter.ts'
-import { IS_WAITING, isReady, isUnleased } from './tables.ts'
 
 /** A recipient with a delivery that is due at a time. */
 export type DueHead = {

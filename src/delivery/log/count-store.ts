@@ -4,8 +4,8 @@ import { CHANNEL_KEYS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { unplannedLimit } from '#src/db/plans.ts'
 import { CANARY_WALLET } from '#src/kernel/canary.ts'
-import { RETAINED_MAX } from './model.ts'
-import { deliveries, IS_UNFINISHED, IS_WAITING } from './tables.ts'
+import { RETAINED_MAX } from '../model.ts'
+import { deliveries, IS_UNFINISHED, IS_WAITING } from '../tables.ts'
 
 /** Number of deliveries of all people created in a period, and their results. */
 export async function countDeliveriesInSpan(db: Db, since: Date, until: Date | undefined) {

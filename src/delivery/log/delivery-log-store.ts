@@ -1,9 +1,9 @@
 /** Messages sent to one recipient. */
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import { deleteHeads } from './head-store.ts'
-import type { DeliveryStatus } from './model.ts'
-import { DELIVERY_STATE_COLUMNS, DELIVERY_STATE_JOIN } from './store.ts'
+import { deleteHeads } from '../claims/head-store.ts'
+import type { DeliveryStatus } from '../model.ts'
+import { DELIVERY_STATE_COLUMNS, DELIVERY_STATE_JOIN } from '../store.ts'
 
 export interface DeliveryLogRow extends Record<string, unknown> {
   readonly id: string
