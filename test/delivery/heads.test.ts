@@ -51,7 +51,7 @@ async function take(headsMax = 10): Promise<readonly TakenHead[]> {
   return heads
 }
 
-const giveBack = (heads: readonly TakenHead[]) =>
+const putBack = (heads: readonly TakenHead[]) =>
   returnHeads(
     outbox.db,
     heads.map((head) => ({ ...head, notBefore: null })),
@@ -77,7 +77,7 @@ describe('a head that was taken', () => {
     await outbox.enqueue({ to: target })
     const heads = await take()
     await setOf(changes)
-    await giveBack(heads)
+    await putBack(heads)
     expect(await dueAt()).toEqual(seconds === null ? null : inSeconds(seconds))
   })
 
@@ -86,7 +86,7 @@ describe('a head that was taken', () => {
     const heads = await take()
     await setOf(`status = 'delivered', next_attempt_at = null`)
     await outbox.enqueue({ to: target })
-    await giveBack(heads)
+    await putBack(heads)
     expect(await dueAt()).toEqual(outbox.clock.now())
   })
 
@@ -101,7 +101,7 @@ describe('a head that was taken', () => {
       const dueAt = inSeconds(300)
       await markDue(tx, [{ recipientId, partitionKey, channel: 'webhook', urgency: 0, dueAt }])
     })
-    await giveBack(heads)
+    await putBack(heads)
     expect(await dueAt()).toEqual(outbox.clock.now())
   })
 
@@ -113,7 +113,7 @@ describe('a head that was taken', () => {
     await outbox.db.transaction(async (tx) => {
       await enqueue(tx, [deliveryOf({ to: target }, outbox.clock.now())])
       await tx.execute(sql`select from delivery_heads for update`)
-      returned = runOutsideTransaction(() => giveBack(heads))
+      returned = runOutsideTransaction(() => putBack(heads))
       await wait(50)
     })
     await returned
