@@ -359,7 +359,7 @@ CREATE TABLE "sent_messages" (
 	"version" integer NOT NULL,
 	"revise_at" timestamp with time zone,
 	"revisions" integer NOT NULL,
-	"help" text,
+	"open_part" text,
 	"leased_until" timestamp with time zone
 ) PARTITION BY RANGE ("id");
 --> statement-breakpoint
@@ -497,6 +497,7 @@ CREATE TABLE "link_codes" (
 	"wallet" text NOT NULL,
 	"name" text,
 	"scopes" text[] NOT NULL,
+	"members_acknowledge" boolean NOT NULL,
 	"made_by" text,
 	"created_at" timestamp with time zone NOT NULL,
 	"expires_at" timestamp with time zone NOT NULL,
@@ -534,6 +535,7 @@ CREATE TABLE "recipients" (
 	"is_default" boolean NOT NULL,
 	"chat_id" bigint,
 	"chat_scopes" text[],
+	"members_acknowledge" boolean DEFAULT true NOT NULL,
 	"linked_by" bigint,
 	"muted_until" timestamp with time zone,
 	"reschedule_at" timestamp with time zone,
@@ -683,6 +685,7 @@ CREATE TABLE "telegram_questions" (
 	"about" jsonb NOT NULL,
 	"message_id" bigint NOT NULL,
 	"refusals" integer NOT NULL,
+	"is_answered" boolean DEFAULT false NOT NULL,
 	"asked_at" timestamp with time zone NOT NULL,
 	"expires_at" timestamp with time zone NOT NULL,
 	CONSTRAINT "telegram_questions_chat_id_person_id_pk" PRIMARY KEY("chat_id","person_id")

@@ -27,7 +27,7 @@ interface EpisodeEvent {
 }
 
 /** Names of the data values that identify the episode of a signal's alert. */
-export function episodeProperties(event: string): readonly string[] {
+function episodeProperties(event: string): readonly string[] {
   return findEventSource(event)?.signal.episodes?.by ?? []
 }
 
@@ -84,11 +84,11 @@ interface AcknowledgeableAlert {
 }
 
 /** Whether an alert is open and not acknowledged. */
-export function mayBeAcknowledged({ acknowledgedAt, recoveredAt }: AcknowledgeableAlert): boolean {
+function mayBeAcknowledged({ acknowledgedAt, recoveredAt }: AcknowledgeableAlert): boolean {
   return acknowledgedAt === null && recoveredAt === null
 }
 
 /** Whether an alert is open and acknowledged. */
-export function isAcknowledged({ acknowledgedAt, recoveredAt }: AcknowledgeableAlert): boolean {
+function isAcknowledged({ acknowledgedAt, recoveredAt }: AcknowledgeableAlert): boolean {
   return acknowledgedAt !== null && recoveredAt === null
 }

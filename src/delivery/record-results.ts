@@ -329,7 +329,7 @@ function sentMessage(
     version: 0,
     reviseAt: null,
     revisions: 0,
-    help: null,
+    openPart: null,
     leasedUntil: null,
   }
 }

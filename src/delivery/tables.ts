@@ -12,9 +12,8 @@ import {
   timestamp,
   uuid,
 } from 'drizzle-orm/pg-core'
-import type { EnvelopeKind, MessagePicture } from '#src/channels/envelope.ts'
+import type { EnvelopeKind, MessagePicture, OpenPart } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
-import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import type { DeliveryStatus } from './model.ts'
 
 /**
@@ -199,8 +198,8 @@ export const sentMessages = pgTable(
     /** Due time of its next change; null while it is up to date. */
     reviseAt: timestamp('revise_at', { withTimezone: true }),
     revisions: integer('revisions').notNull(),
-    /** Section of the help that is expanded below the message. */
-    help: text('help').$type<SignalHelpSection>(),
+    /** What a person has opened below the message. */
+    openPart: text('open_part').$type<OpenPart>(),
     /** End of the lease of a worker that changes it. */
     leasedUntil: timestamp('leased_until', { withTimezone: true }),
   },

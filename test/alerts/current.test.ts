@@ -47,6 +47,11 @@ async function missed(rounds: number): Promise<void> {
     isBroken: true,
     bad: [],
     silent: rounds,
+    others: { total: 97, failed: 1 },
+    earnings: {
+      roundsPerEpoch: 3360,
+      newest: { rewardEpoch: 451, amountWei: `1680${'0'.repeat(18)}`, weightRatio: null },
+    },
   }
   await world.sql`
     update signal_states set state = ${world.sql.json(state)} where watch_id = ${watchId}`

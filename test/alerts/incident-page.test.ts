@@ -55,6 +55,11 @@ const missed = (rounds: number) => {
     isBroken: true,
     bad: [],
     silent: rounds,
+    others: { total: 97, failed: 1 },
+    earnings: {
+      roundsPerEpoch: 3360,
+      newest: { rewardEpoch: 451, amountWei: `1680${'0'.repeat(18)}`, weightRatio: null },
+    },
   }
   return world.sql`
     update signal_states set state = ${world.sql.json(state)} where watch_id = ${watchId}`
@@ -67,6 +72,9 @@ test('it names the cause, the damage so far and each alert, whose link opens tha
   const { text, heading, links } = await open()
   expect(heading).toBe(`🔴 Alpha has sent no votes since ${time()} (17 rounds)`)
   expect(text).toContain('The rewards of these rounds are lost')
+  expect(text).toContain('Others without this problem: 96 of 97')
+  expect(text).toContain('Rounds affected: 17 of 3,360')
+  expect(text).toContain('Rewards of these rounds: about 8.5 FLR')
   expect(text).toContain('1. Check on the server that the client is running'.slice(3))
   expect(text).toContain('Alerts of this incident')
   expect(text).not.toContain('More alerts of this watch')
@@ -157,10 +165,12 @@ test('beyond the alerts that it reads it counts no more than it has read', async
 test('once it is over it says how long it lasted and how many rounds were lost', async () => {
   world.clock.advance(360)
   const roundStart = world.clock.now().toISOString()
-  const data = { roundStart, since: roundStart, gapSeconds: 360, missedRounds: 4 }
+  const source = { rewardEpochId: 451, amountWei: `1680${'0'.repeat(18)}`, weightRatio: null }
+  const cost = { rounds: 4, ofRounds: 3360, amountWei: `2${'0'.repeat(18)}`, symbol: 'FLR', source }
+  const data = { roundStart, since: roundStart, gapSeconds: 360, missedRounds: 4, cost }
   await world.record(watchId, ...DUTIES.map((duty) => ({ event: `fsp.${duty}.recovered`, data })))
   const { text, heading, links } = await open()
-  expect(heading).toBe('🟢 Alpha is healthy again · 6 min, 4 rounds lost')
+  expect(heading).toBe('🟢 Alpha is healthy again · 6 min, 4 rounds, about 2 FLR lost')
   expect(links).toHaveLength(5)
   expect(text).not.toContain('Acknowledge')
 })

@@ -2,8 +2,9 @@ import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countAlerts, deleteAlerts, exportAlerts, listAlerts } from '#src/alerts/history/history.ts'
-import { countAlertLines, listAlertLines } from '#src/alerts/history/lines.ts'
+import { listAlertLines } from '#src/alerts/history/lines.ts'
 import { listAlertPart, PART_ALERTS } from '#src/alerts/history/part-store.ts'
+import { countAlertParts } from '#src/alerts/history/parts.ts'
 import type { AlertFilter } from '#src/alerts/model.ts'
 import { dropOldAlerts } from '#src/alerts/retention.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -227,9 +228,12 @@ test('a page in a chat and a count stop after many parts, say so, and the next p
   const second = await list(first.nextCursor ?? undefined)
   expect(second.data).toHaveLength(1)
   expect(second).toMatchObject({ nextCursor: null, searchedTo: null })
-  const counted = await countAlertLines(deps, carol, { severity: 'critical' })
-  expect(counted).toEqual({ count: 0, isAll: false, newestId: 0 })
-  expect(await countAlertLines(deps, carol, {})).toEqual({
+  const counted = (selection: { readonly severity?: 'critical' }) =>
+    countAlertParts(deps.db, carol.wallet, { ...selection, incidents: true }, 10_000)
+  expect(await counted({ severity: 'critical' })).toEqual({
+    ...{ count: 0, isAll: false, newestId: 0 },
+  })
+  expect(await counted({})).toEqual({
     ...{ count: 10_000, isAll: false },
     newestId: expect.any(Number),
   })

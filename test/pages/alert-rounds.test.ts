@@ -31,6 +31,7 @@ function view(cells: readonly DutyResult[]): ProviderView {
       ftso: { commit: cell, reveal: 'ok', signature: 'ok' },
       fdc: { bitvote: 'ok', signature: 'unknown' },
     })),
+    others: null,
     fastUpdates: null,
     minimalConditions: { anchor: null, fdc: null, uptime: null },
     validators: null,

@@ -1,7 +1,7 @@
 import { Composer } from 'grammy'
 import type { MuteDuration } from '#src/actions/codec.ts'
 import type { ActedAlert } from '#src/alerts/acknowledge/alert-action.ts'
-import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram/buttons.ts'
+import { PART_OF_CODE } from '#src/channels/telegram/buttons.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -18,38 +18,53 @@ import type { BotContext, Membership } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { firstLink } from '../../core/first-link.ts'
+import { acknowledging, mayAcknowledge } from '../../core/middleware/identify.ts'
 import { leave, removeButtons } from '../../core/show.ts'
 import { muteEnd, unmute } from '../watches/handlers.ts'
 import {
   alertIdOfMessage,
+  closeBelowSent,
   type FoundAlert,
   findPressedAlert,
   getAlertOfChat,
   runOnPressed,
-  toggleHelp,
-  toggleHelpOfSent,
+  toggle,
+  toggleBelowSent,
   updatePressedCard,
 } from './alert-lookup.ts'
 
 const composer = new Composer<BotContext>()
 
-onPress(composer, 'alert.ack', (ctx, { id }) =>
-  act(ctx, id, async ({ link }) => {
-    const body = { id, acknowledged: true, by: actorName(ctx) }
-    const acted = await ctx.call(acknowledgeAlert, { body }, link)
-    return acted.already ? alreadyText(ctx, acted) : acknowledgedText(ctx, acted)
-  }),
+/** Members of a group may acknowledge, unless the owner of the link decides otherwise. */
+const MEMBERS = { members: 'acknowledging' } as const
+
+onPress(composer, 'alert.ack', MEMBERS, (ctx, { id }) =>
+  act(
+    ctx,
+    id,
+    async ({ link }) => {
+      const body = { id, acknowledged: true, by: actorName(ctx) }
+      const acted = await ctx.call(acknowledgeAlert, { body }, acknowledging(link))
+      return acted.already ? alreadyText(ctx, acted) : acknowledgedText(ctx, acted)
+    },
+    mayAcknowledge,
+  ),
 )
 
-onPress(composer, 'alert.unack', (ctx, { id }) =>
-  act(ctx, id, async ({ link }) => {
-    const body = { id, acknowledged: false, by: null }
-    const { already } = await ctx.call(acknowledgeAlert, { body }, link)
-    return ctx.t(already ? 'bot:toast.nothingToUndo' : 'bot:toast.unacknowledged')
-  }),
+onPress(composer, 'alert.unack', MEMBERS, (ctx, { id }) =>
+  act(
+    ctx,
+    id,
+    async ({ link }) => {
+      const body = { id, acknowledged: false, by: null }
+      const { already } = await ctx.call(acknowledgeAlert, { body }, acknowledging(link))
+      return ctx.t(already ? 'bot:toast.nothingToUndo' : 'bot:toast.unacknowledged')
+    },
+    mayAcknowledge,
+  ),
 )
 
-onPress(composer, 'alert.ackAll', (ctx) =>
+onPress(composer, 'alert.ackAll', MEMBERS, (ctx) =>
   boxed(ctx, async () => {
     const by = actorName(ctx)
     const { result: acted } = await runOnPressed(ctx, () =>
@@ -65,7 +80,7 @@ onPress(composer, 'alert.ackAll', (ctx) =>
   }),
 )
 
-onPress(composer, 'alert.unackAll', (ctx) =>
+onPress(composer, 'alert.unackAll', MEMBERS, (ctx) =>
   boxed(ctx, async () => {
     const { result: acted } = await runOnPressed(ctx, () =>
       ofMessage(ctx, (body, link) => ctx.call(unacknowledgeMessage, { body }, link)),
@@ -87,16 +102,19 @@ async function ofMessage<Result>(
   ) => Promise<Result>,
 ): Promise<Result> {
   const messageId = String(ctx.callbackQuery?.message?.message_id)
-  const managed = ctx.links.filter(({ manages }) => manages)
   return await firstLink(
     ctx,
-    (link) => run({ recipientId: link.recipientId, messageId }, link),
-    managed,
+    (link) => run({ recipientId: link.recipientId, messageId }, acknowledging(link)),
+    ctx.links.filter(mayAcknowledge),
   )
 }
 
 onPress(composer, 'alert.mute', (ctx, { id, duration }) =>
-  act(ctx, id, (found) => mute(ctx, found, duration)),
+  act(ctx, id, async (found) => {
+    const toast = await mute(ctx, found, duration)
+    await closeBelowSent(ctx)
+    return toast
+  }),
 )
 
 /**
@@ -168,8 +186,13 @@ onPress(composer, 'watch.unmute', async (ctx, { id: watchId }) => {
   })
 })
 
-onPress(composer, 'alert.help', { members: 'all' }, (ctx, { id, part }) =>
-  boxed(ctx, () => toggleHelp(ctx, id, SIGNAL_HELP_OF_PART[part])),
+/** Every member of a group reads the help; the ways to mute are opened by those who may use them. */
+onPress(composer, 'alert.open', { members: 'all' }, (ctx, { id, part }) =>
+  boxed(ctx, async () => {
+    const isRefused = part === 'm' && !(await getAlertOfChat(ctx, id)).link.manages
+    if (isRefused) return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
+    await toggle(ctx, id, PART_OF_CODE[part])
+  }),
 )
 
 /** Who may press the buttons of a test: everybody who sees it, because they change nothing. */
@@ -186,8 +209,8 @@ onPress(composer, 'test.press', TEST, (ctx) => ctx.answer(ctx.t('bot:test.press'
 onPress(composer, 'test.try', TEST, (ctx, { what }) =>
   ctx.answer(ctx.t(WOULD[what]), { box: true }),
 )
-onPress(composer, 'test.help', TEST, async (ctx, { part }) => {
-  const isShown = await toggleHelpOfSent(ctx, SIGNAL_HELP_OF_PART[part])
+onPress(composer, 'test.open', TEST, async (ctx, { part }) => {
+  const isShown = await toggleBelowSent(ctx, PART_OF_CODE[part])
   if (!isShown) await ctx.answer(ctx.t('bot:test.press'))
 })
 
@@ -204,10 +227,11 @@ async function act(
   ctx: BotContext,
   id: number,
   run: (found: FoundAlert) => Promise<string>,
+  isAllowed: (link: Membership) => boolean = ({ manages }) => manages,
 ): Promise<void> {
   await boxed(ctx, async () => {
     const found = await getAlertOfChat(ctx, id)
-    if (!found.link.manages) {
+    if (!isAllowed(found.link)) {
       return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
     }
     const { result: toast, isSent } = await runOnPressed(ctx, () => run(found))

@@ -103,7 +103,7 @@ const ALERTS_MAX = 10
  * Shows the screen of mutes.
  * @param notice line about the last action: HTML
  */
-async function showMuted(ctx: BotContext, notice?: string): Promise<void> {
+export async function showMuted(ctx: BotContext, notice?: string): Promise<void> {
   const { app, t, reader, links } = ctx
   const now = app.clock.now()
   const [link] = links

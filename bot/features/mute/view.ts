@@ -66,7 +66,7 @@ export function muteScreen(reader: Reader, muted: ActiveMutes, options: MuteOpti
     ),
   ]
   const rows = [
-    [all('1h'), all('8h'), all('8am')],
+    chatUntil === undefined ? [all('1h'), all('8h'), all('8am')] : [],
     ...ends,
     [menuButton(t), act(t('bot:button.muteWatch'), packed('watch.list', { page: 1 }))],
   ]

@@ -124,7 +124,7 @@ export async function deleteAlerts(
 }
 
 /** Deletes all selected alerts of a wallet. */
-export async function deleteSelected(
+async function deleteSelected(
   db: Db,
   wallet: string,
   selection: AlertSelector,

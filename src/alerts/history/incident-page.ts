@@ -1,6 +1,7 @@
 /** The incident of an alert, as its page shows it: what its alerts have in common, and each of them. */
 import { cardOf } from '#src/channels/card/card.ts'
 import { hasEnded } from '#src/channels/card/wording.ts'
+import type { MessageField } from '#src/channels/envelope.ts'
 import { groupHelp } from '#src/channels/groups/group.ts'
 import { withoutNames } from '#src/channels/updates/shown.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -20,6 +21,8 @@ export interface IncidentPage {
   readonly lines: readonly string[]
   /** Its damage; may be empty. */
   readonly body: string
+  /** What is known of the other providers and of the cost, and what its alerts share. */
+  readonly fields: readonly MessageField[]
   /** What to do first; undefined once it is over. */
   readonly help: string | undefined
   readonly isOver: boolean
@@ -55,13 +58,14 @@ export async function readIncidentPage(
   if (heading === undefined) return undefined
   const { envelope, count } = heading
   const state = isNamed ? heading.state : withoutNames(heading.state)
-  const { title, glyph, lines, body } = cardOf(envelope, { state, isCut: parts.isCut })
+  const { title, glyph, lines, body, fields } = cardOf(envelope, { state, isCut: parts.isCut })
   const alerts = await describeOthers(deps, rows, reader)
   return {
     title,
     glyph,
     lines,
     body,
+    fields,
     help: groupHelp(envelope, state)?.text,
     isOver: hasEnded(state),
     isAcknowledged: state.acknowledged !== undefined,

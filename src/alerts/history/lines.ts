@@ -1,5 +1,4 @@
 /** A wallet's alerts for a list in a chat: in the chat's language, one line each. */
-import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
@@ -10,15 +9,9 @@ import { readIncidents } from '../incidents/incident.ts'
 import type { Reader } from '../messages/render.ts'
 import type { AlertState } from '../model.ts'
 import * as store from '../store.ts'
-import { deleteSelected, type ReadDeps } from './history.ts'
+import type { ReadDeps } from './history.ts'
 import type { AlertSelector } from './part-store.ts'
-import {
-  type BoundedCount,
-  countAlertParts,
-  listAlertParts,
-  readAlertCursor,
-  toAlertPage,
-} from './parts.ts'
+import { listAlertParts, readAlertCursor, toAlertPage } from './parts.ts'
 
 /** One incident in a list. */
 export interface AlertLine {
@@ -51,9 +44,6 @@ export interface AlertLineQuery {
   /** Whether a group reads it, which sees no alerts about the wallet's credits. */
   readonly isGroup?: boolean | undefined
 }
-
-/** Maximum count; more alerts are not counted. */
-const COUNTED_MAX = 10_000
 
 interface Deps extends ReadDeps {
   readonly clock: Clock
@@ -93,37 +83,6 @@ export async function listAlertLines(
   }
 }
 
-/** Number of incidents that `listAlertLines` lists on all pages, counted up to `COUNTED_MAX`. */
-export function countAlertLines(
-  deps: { readonly db: Db; readonly clock: Clock },
-  caller: Caller,
-  wanted: AlertLineQuery,
-): Promise<BoundedCount> {
-  return countAlertParts(deps.db, caller.wallet, since(wanted, deps.clock.now()), COUNTED_MAX)
-}
-
-/**
- * Number of incidents older than the last `hours`, or of all alerts if `hours` is omitted. Counted up to
- * `COUNTED_MAX`.
- */
-export function countOlderAlerts(
-  deps: { readonly db: Db; readonly clock: Clock },
-  caller: Caller,
-  wanted: AlertLineQuery,
-): Promise<BoundedCount> {
-  const selection = { ...olderThan(wanted, deps.clock.now()), incidents: true } as const
-  return countAlertParts(deps.db, caller.wallet, selection, COUNTED_MAX)
-}
-
-/** Deletes the alerts of incidents that `countOlderAlerts` counts. @returns the number of alerts and recoveries */
-export async function deleteOlderAlerts(
-  deps: { readonly db: Db; readonly clock: Clock },
-  caller: Caller,
-  wanted: AlertLineQuery,
-): Promise<{ readonly deleted: number }> {
-  return await deleteSelected(deps.db, caller.wallet, olderThan(wanted, deps.clock.now()))
-}
-
 /** The wallet's incidents that are muted until they are over, newest first. */
 export async function listMutedLines(
   deps: Deps,
@@ -141,10 +100,6 @@ export async function listMutedLines(
 function since({ hours, ...wanted }: AlertLineQuery, now: Date): AlertSelector {
   const from = hours === undefined ? undefined : ago(hours, now)
   return { ...visible(wanted), from, incidents: true }
-}
-
-function olderThan({ hours, ...wanted }: AlertLineQuery, now: Date): AlertSelector {
-  return { ...visible(wanted), before: hours === undefined ? undefined : ago(hours, now) }
 }
 
 /** The selection of a filter: without alerts that are hidden from its reader. */

@@ -182,14 +182,14 @@ function incidentStateOf(alerts: readonly store.AlertRow[]): LinkedAlertPage['in
 /** The message as the page shows it: that of an alert that has recovered is past, its values stay. */
 function shownMessage(
   message: EnvelopeMessage,
-  { recoveredAt, recovery, lostRounds }: MessageState,
+  { recoveredAt, recovery, lostRounds: rounds }: MessageState,
   reader: { readonly locale: Locale; readonly timezone: string },
 ): EnvelopeMessage {
   if (recoveredAt === undefined || message.isRecovery) return message
   // The page says when and after how long it recovered.
   const title = recovery?.(reader)?.title
   const known = title === undefined ? undefined : { title }
-  return { ...message, ...pastWords({ message, locale: reader.locale }, known, lostRounds) }
+  return { ...message, ...pastWords({ message, locale: reader.locale }, known, { rounds }) }
 }
 
 /** Time of an event that nothing ends, once the newest voting rounds of a page are all later; before that null. */

@@ -36,7 +36,7 @@ export function headingOf(
 ): Heading | undefined {
   // The rows have the figures of now already.
   const bare = new Map([...states].map(([id, { current: _, ...state }]) => [id, state]))
-  const about = { id: randomUUID(), kind: 'group', help: null, sentAt: at } as const
+  const about = { id: randomUUID(), kind: 'group', openPart: null, sentAt: at } as const
   for (let rows = all; ; ) {
     const parts = rows.flatMap((row) => partOf(row, reader))
     const content = parts.length < 2 ? undefined : currentContent(about, parts, bare)

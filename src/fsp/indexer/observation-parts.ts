@@ -2,9 +2,9 @@
 import type { BlockRef } from '#src/chain/chain.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { expectedEpochStart, roundAt, roundStart } from '../protocol/epochs.ts'
+import { blocksInOnePercentOfEpoch, isSilenceImprobable } from '../protocol/fast-update-silence.ts'
 import { nodeIdOf } from '../protocol/node-id.ts'
 import { type IndexedPolicy, type PolicyProvider, policyOfRound } from '../protocol/policy.ts'
-import { blocksInOnePercentOfEpoch, isSilenceImprobable } from '../protocol/silence.ts'
 import type { PolicySnapshot } from '../reader/policies.ts'
 import type { LoadedPolicy } from '../reader/policy-of-epoch.ts'
 import type { ProviderState, SystemState } from '../reader/provider-states.ts'
@@ -126,10 +126,12 @@ export function watchedPartsOf(
     readonly system: SystemState | undefined
     readonly policy: Policy | undefined
     readonly rewards: UnclaimedRewards | undefined
+    /** Its newest published rewards. */
+    readonly earned: EarnedRewards | undefined
     readonly peak: StateBetweenRounds | undefined
   },
 ): Partial<RoundRecord> {
-  const { block, policy, system, rewards, peak } = at
+  const { block, policy, system, rewards, earned, peak } = at
   const nowSeconds = block.at.getTime() / 1000
   const known = system?.providers.get(voter)
   const member = policy?.providers.find((provider) => provider.voter === voter)
@@ -173,7 +175,40 @@ export function watchedPartsOf(
         expiresAt: expiryOf(rewards.epochs[0], policies),
       },
     }),
+    earnings: earningsOf(policies, voter, policy, earned),
   }
+}
+
+interface EarnedRewards {
+  readonly rewardEpoch: number
+  readonly amountWei: bigint
+}
+
+function earningsOf(
+  policies: PolicySnapshot,
+  voter: Address,
+  policy: Policy | undefined,
+  earned: EarnedRewards | undefined,
+): NonNullable<RoundRecord['earnings']> {
+  const { roundsPerEpoch } = policies.clock
+  if (earned === undefined) return { roundsPerEpoch, newest: null }
+  const past = policies.policies.find(({ rewardEpoch }) => rewardEpoch === earned.rewardEpoch)
+  const [now, then] = [weightShareOf(policy, voter), weightShareOf(past, voter)]
+  const ratio = Math.round((now / then) * RATIO_PLACES) / RATIO_PLACES
+  const weightRatio = Number.isFinite(ratio) && ratio > 0 ? ratio : null
+  return { roundsPerEpoch, newest: { ...earned, amountWei: `${earned.amountWei}`, weightRatio } }
+}
+
+/** Accuracy of a ratio of weights: four decimals. */
+const RATIO_PLACES = 10_000
+
+/** A provider's share of the weight of a policy; not a number if the policy or the provider in it is not known. */
+function weightShareOf(
+  policy: Pick<LoadedPolicy, 'providers' | 'weightSum'> | undefined,
+  voter: Address,
+): number {
+  const weight = policy?.providers.find((provider) => provider.voter === voter)?.weight
+  return (weight ?? Number.NaN) / (policy?.weightSum ?? Number.NaN)
 }
 
 /** The voting addresses of a member, as an observation holds them. */

@@ -122,11 +122,14 @@ function firstStep(t: Translate, page: LinkedAlertPage) {
 
 /** The head of the page of an incident with several alerts, and the list of its alerts. */
 function incidentParts(t: Translate, { timezone }: LinkedAlertPage, incident: IncidentPage) {
-  const { glyph, lines, body, alerts, more, isCut } = incident
+  const { glyph, lines, body, fields, alerts, more, isCut } = incident
   return {
     glyph,
     lines,
-    paragraphs: paragraphsOf(body),
+    paragraphs: [
+      ...paragraphsOf(body),
+      ...fields.map(({ label, value }) => t('messages:fieldLine', { label, value })),
+    ],
     alerts: alertRows(t, alerts, timezone),
     more:
       more > 0
