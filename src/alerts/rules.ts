@@ -77,18 +77,3 @@ export function isSignalFiring(
 export function isMuted({ mutedUntil }: { readonly mutedUntil: Date | null }, now: Date): boolean {
   return mutedUntil !== null && mutedUntil > now
 }
-
-interface AcknowledgeableAlert {
-  readonly acknowledgedAt: Date | null
-  readonly recoveredAt: Date | null
-}
-
-/** Whether an alert is open and not acknowledged. */
-function mayBeAcknowledged({ acknowledgedAt, recoveredAt }: AcknowledgeableAlert): boolean {
-  return acknowledgedAt === null && recoveredAt === null
-}
-
-/** Whether an alert is open and acknowledged. */
-function isAcknowledged({ acknowledgedAt, recoveredAt }: AcknowledgeableAlert): boolean {
-  return acknowledgedAt !== null && recoveredAt === null
-}

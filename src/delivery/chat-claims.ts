@@ -276,7 +276,7 @@ async function replacingTask(
   if (first === undefined) return []
   const there = readMessageParts(await messages.listMessageParts(db, [target.id]))
   const states = await stateOf(db, alertIdsIn([...there, ...rows]))
-  const about = { id: first.id, kind: 'group', help: target.help, sentAt: now } as const
+  const about = { id: first.id, kind: 'group', openPart: null, sentAt: now } as const
   const shown = currentContent(about, [...there, ...rows], states)
   if (shown === undefined) return []
   const { watchId, id, leasedUntil, revisions } = target

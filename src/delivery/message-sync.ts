@@ -111,7 +111,7 @@ export function currentContent(
   const lines = kind === 'group' && alerts.length > 0 ? alerts : parts
   const [only] = lines
   if (kind === 'group' && lines.length === 1 && only !== undefined) {
-    return aloneContent(only, stateIn(states, only), { shownAt, help })
+    return aloneContent(only, stateIn(states, only), { shownAt, openPart })
   }
   const ended = lines.filter((part) => hasEnded(stateIn(states, part) ?? {}))
   const { of, ...main } = groupEnvelope(
@@ -142,9 +142,9 @@ export function currentContent(
 function aloneContent(
   { envelope }: ShownPart,
   known: MessageState | undefined,
-  { shownAt, help }: { readonly shownAt: Date; readonly help: SentMessage['help'] },
+  { shownAt, openPart }: { readonly shownAt: Date; readonly openPart: SentMessage['openPart'] },
 ): { readonly envelope: Envelope; readonly state: MessageState } {
-  const state = { ...known, shownAt, ...(help !== null && { help }) }
+  const state = { ...known, shownAt, ...(openPart !== null && { open: openPart }) }
   const { kind, ...first } = envelope
   return { envelope: kind === 'raised' && hasEnded(state) ? first : envelope, state }
 }

@@ -278,10 +278,9 @@ describe('several alerts in one message', () => {
     expect(reminder?.text.match(/still active/g)).toHaveLength(1)
     expect(reminder?.keyboard.flat().map(({ text }) => text)).toEqual([
       'Acknowledge all',
-      'Alerts',
-      'Mute until recovered',
-      'Turn off all reminders',
       'What to do',
+      'Mute…',
+      'Alerts',
     ])
   })
 
