@@ -290,7 +290,7 @@ async function replacingTask(
         openedAt: new Date(Math.min(...rows.map(({ createdAt }) => createdAt.getTime()))),
         ...pictureIn(shown.envelope, rows),
       },
-      replaces: { id, leasedUntil, revisions, parts: there.length },
+      replaces: { id, leasedUntil, revisions },
     },
   ]
 }

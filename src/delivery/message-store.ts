@@ -294,8 +294,6 @@ export async function recordNoChange(
 /**
  * Moves the deliveries of a message into the one that replaced it. The replaced one is left without any, so that it is
  * deleted at its destination.
- *
- * @returns number of the deliveries
  */
 export async function moveParts(
   tx: Db,
@@ -304,7 +302,7 @@ export async function moveParts(
     to,
     messageId,
   }: { readonly from: string; readonly to: string; readonly messageId: string | null },
-): Promise<number> {
+): Promise<void> {
   const moved = await tx.execute<{ id: string }>(sql`
     update deliveries d set carried_by = ${to}::uuid, message_id = ${messageId}
     where d.id = any(array(
@@ -316,7 +314,6 @@ export async function moveParts(
     where m.id = ${from}::uuid`)
   await tx.execute(sql`
     update sent_messages m set parts = m.parts + ${moved.length} where m.id = ${to}::uuid`)
-  return moved.length
 }
 
 /** Records that the message was deleted at its destination, or cannot be changed there any more. */

@@ -269,9 +269,9 @@ async function recordReplacement(
   if (attemptResult.kind !== 'delivered') return await keepReplaced(tx, replaced, at)
   const id = carrierOf(task)
   const { messageId = null } = attemptResult.receipt
-  const moved = await messages.moveParts(tx, { from: replaced.id, to: id, messageId })
-  // Something joined the replaced message meanwhile.
-  if (moved !== replaced.parts) await messages.markMessagesStale(tx, [id])
+  await messages.moveParts(tx, { from: replaced.id, to: id, messageId })
+  // A new message is sent without the states of its alerts, and something may have joined the replaced one meanwhile.
+  await messages.markMessagesStale(tx, [id])
 }
 
 /** Ends the lease of a message that was not replaced. */

@@ -46,8 +46,6 @@ export interface ReplacedMessage {
   readonly id: string
   readonly leasedUntil: Date | null
   readonly revisions: number
-  /** Number of its deliveries that the other one shows. */
-  readonly parts: number
 }
 
 export interface MessageChange {
