@@ -357,7 +357,6 @@ CREATE TABLE "sent_messages" (
 	"channel" text NOT NULL,
 	"partition_key" text NOT NULL,
 	"watch_id" integer,
-	"incident_id" integer,
 	"kind" text NOT NULL,
 	"recovery" boolean NOT NULL,
 	"loud" boolean NOT NULL,
@@ -756,12 +755,12 @@ CREATE INDEX "deliveries_recipient" ON "deliveries" USING btree ("recipient_id",
 CREATE INDEX "deliveries_waiting" ON "deliveries" USING btree ("recipient_id","fired_at","position","id") WHERE status in ('pending', 'retrying') and channel <> 'webhook' and next_attempt_at is not null;--> statement-breakpoint
 CREATE INDEX "deliveries_deferred" ON "deliveries" USING btree ("recipient_id","deferred_until") WHERE deferred_until is not null;--> statement-breakpoint
 CREATE INDEX "deliveries_retained" ON "deliveries" USING btree ("recipient_id","fired_at") WHERE retained_until is not null;--> statement-breakpoint
+CREATE INDEX "deliveries_incident" ON "deliveries" USING btree ("recipient_id","incident_id") WHERE incident_id is not null and carried_by is not null and not recovery;--> statement-breakpoint
 CREATE INDEX "deliveries_carried" ON "deliveries" USING btree ("carried_by") WHERE carried_by is not null;--> statement-breakpoint
 CREATE INDEX "delivery_heads_due" ON "delivery_heads" USING btree ("channel","urgency","due_at","recipient_id") WHERE due_at is not null;--> statement-breakpoint
 CREATE INDEX "delivery_heads_silent" ON "delivery_heads" USING btree ("channel","due_at") WHERE is_silent;--> statement-breakpoint
 CREATE INDEX "outage_pictures_due" ON "outage_pictures" USING btree ("planned_at") WHERE not taken;--> statement-breakpoint
 CREATE INDEX "sent_messages_recent" ON "sent_messages" USING btree ("recipient_id","sent_at");--> statement-breakpoint
-CREATE INDEX "sent_messages_incident" ON "sent_messages" USING btree ("recipient_id","incident_id") WHERE incident_id is not null;--> statement-breakpoint
 CREATE INDEX "sent_messages_name" ON "sent_messages" USING btree ("recipient_id","message_id");--> statement-breakpoint
 CREATE INDEX "sent_messages_stale" ON "sent_messages" USING btree ("channel","recipient_id","revise_at") WHERE revise_at is not null;--> statement-breakpoint
 CREATE INDEX "fsp_rewards_waiting" ON "fsp_rewards" USING btree ("voter") WHERE not claimed;--> statement-breakpoint

@@ -118,6 +118,10 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
     if (removed.has(hook)) return problem(404, 10_015, 'Unknown Webhook')
     const known = messages.findIndex(({ id }) => id === messageId)
     if (messageId !== undefined && known < 0) return problem(404, 10_008, 'Unknown Message')
+    if (method === 'DELETE' && messageId !== undefined) {
+      messages.splice(known, 1)
+      return { status: 204 }
+    }
     if (method !== (messageId === undefined ? 'POST' : 'PATCH')) return problem(405, 0, 'Method')
     const json = readJson(body)
     const wrong = checkDiscord(json, method)

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Locale } from '#src/kernel/locale.ts'
 import type { DestinationForm } from './destination-form.ts'
 import type { Envelope, MessageState } from './envelope.ts'
 import type { FailureReason } from './failure-reasons.ts'
@@ -20,6 +21,8 @@ export interface SendContext {
   readonly timeoutMs?: number
   /** Of a changed message: whether it contains more alerts than before. */
   readonly isLonger?: boolean
+  /** Of a changed message: whether it rings again, where a changed message can (`ringsOnChange`). */
+  readonly rings?: boolean
   /** Of a changed message: whether a person has pressed a button and waits for the change. */
   readonly isAwaited?: boolean
   /** Whether nobody there may change anything, so that buttons that would are left out. */
@@ -133,11 +136,8 @@ export interface ChannelTraits {
   readonly canAcknowledge: boolean
   /** Whether a message can contain several alerts. */
   readonly groups: boolean
-  /**
-   * Whether a message stands for an outage from its start to its end: alerts are never rolled up, and a
-   * recovery concerns the message of its alert only.
-   */
-  readonly isByOutage: boolean
+  /** Whether a changed message can ring again: it stands for its incident to the end, and alerts are never rolled up. */
+  readonly ringsOnChange: boolean
   /**
    * Whether only one person reads the destination.
    * @param chatId id of a chat
@@ -155,7 +155,7 @@ export const USUAL_TRAITS = {
   isProgrammatic: false,
   canAcknowledge: true,
   groups: true,
-  isByOutage: false,
+  ringsOnChange: false,
   isPersonal: (_chatId: number | null): boolean => false,
 } as const satisfies ChannelTraits
 
@@ -207,6 +207,17 @@ export interface Channel<Destination> {
     state: MessageState,
     context: SendContext,
   ): Promise<Receipt>
+  /**
+   * Deletes a sent message that a newer one has replaced, if the channel can; otherwise it says so. A message that is
+   * gone is no failure.
+   *
+   * @throws DeliveryError for every failure of the receiver
+   */
+  remove?(
+    destination: Destination,
+    messageId: string,
+    context: Pick<SendContext, 'signal' | 'now'> & { readonly locale: Locale },
+  ): Promise<void>
   /** URL of the picture that a message shows below its text, if the channel can; undefined for none. */
   pictureUrl?(envelope: Envelope): string | undefined
   /**
@@ -228,7 +239,7 @@ export interface Channel<Destination> {
  */
 export function defineChannel<Destination>(channel: Channel<Destination>): Channel<unknown> {
   const parsed = (destination: unknown) => channel.destination.parse(destination)
-  const { edit, sendPicture, form } = channel
+  const { edit, remove, sendPicture, form } = channel
   return {
     ...channel,
     ...(form && {
@@ -240,6 +251,10 @@ export function defineChannel<Destination>(channel: Channel<Destination>): Chann
     ...(edit && {
       edit: async (destination, messageId, envelope, state, context) =>
         edit(parsed(destination), messageId, envelope, state, context),
+    }),
+    ...(remove && {
+      remove: async (destination, messageId, context) =>
+        remove(parsed(destination), messageId, context),
     }),
     ...(sendPicture && {
       sendPicture: async (destination, messageId, picture, context) =>

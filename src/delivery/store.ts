@@ -66,7 +66,7 @@ async function insertAll(db: Db, all: readonly NewDelivery[]): Promise<void> {
         ${column(({ envelope }) => envelope.message.isRecovery)}::bool[],
         ${column(({ envelope }) => envelope.message.test)}::bool[],
         ${column(urgencyOf)}::smallint[],
-        ${column(({ envelope }) => envelope.message.incidentId)}::int[]
+        ${column(incidentOf)}::int[]
       ) as r(id, wallet, alert_id, recipient_id, channel, partition_key, order_key, fired_at, position,
         envelope, status, created_at, deferred_until, watch_id, kind, answers, recovery, test, urgency,
         incident_id)`)
@@ -78,6 +78,11 @@ export async function notifyWorkers(db: Db, channels: readonly ChannelKey[]): Pr
   if (channels.length === 0) return
   await db.execute(sql`
     select pg_notify('deliveries', channel) from unnest(${sql.param([...channels])}::text[]) as channel`)
+}
+
+/** The incident whose message the delivery joins; none for an event that nothing ends. */
+function incidentOf({ envelope: { message } }: Pick<NewDelivery, 'envelope'>): number | null {
+  return message.canRecover || message.isRecovery ? message.incidentId : null
 }
 
 function urgencyOf({ envelope }: Pick<NewDelivery, 'envelope'>): number {

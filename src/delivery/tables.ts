@@ -60,7 +60,7 @@ export const deliveries = pgTable(
     id: uuid('id').primaryKey(),
     wallet: text('wallet').notNull(),
     alertId: integer('alert_id'),
-    /** The incident of the alert; null for what belongs to none, such as a notice. */
+    /** The incident whose message the delivery joins; null for what nothing ends, and for what is no alert. */
     incidentId: integer('incident_id'),
     recipientId: integer('recipient_id').notNull(),
     /** Watch of the alert: alerts of one watch are grouped. */
@@ -131,6 +131,9 @@ export const deliveries = pgTable(
     index('deliveries_retained')
       .on(table.recipientId, table.firedAt)
       .where(sql`retained_until is not null`),
+    index('deliveries_incident')
+      .on(table.recipientId, table.incidentId)
+      .where(sql`incident_id is not null and carried_by is not null and not recovery`),
     index('deliveries_carried').on(table.carriedBy).where(sql`carried_by is not null`),
   ],
 )
@@ -205,8 +208,6 @@ export const sentMessages = pgTable(
     partitionKey: text('partition_key').notNull(),
     /** Null if the message is about several watches or about none, or is a test. */
     watchId: integer('watch_id'),
-    /** The incident that the message stands for; null if it stands for none. */
-    incidentId: integer('incident_id'),
     kind: text('kind').notNull().$type<EnvelopeKind>(),
     /** Whether it is a recovery. */
     recovery: boolean('recovery').notNull(),
@@ -231,9 +232,6 @@ export const sentMessages = pgTable(
   },
   (table) => [
     index('sent_messages_recent').on(table.recipientId, table.sentAt),
-    index('sent_messages_incident')
-      .on(table.recipientId, table.incidentId)
-      .where(sql`incident_id is not null`),
     index('sent_messages_name').on(table.recipientId, table.messageId),
     index('sent_messages_stale')
       .on(table.channel, table.recipientId, table.reviseAt)

@@ -460,7 +460,7 @@ describe('several alerts in one message', () => {
     expect(message(ann, id).text).not.toContain('🔕')
     world.clock.advance(120)
     await alerts.fire(watch, { event: REVEAL, severity: 'critical' })
-    expect(ann.last().text).toContain('Severity raised to critical')
+    expect(ann.last().text).toContain('Critical · since')
   })
 })
 

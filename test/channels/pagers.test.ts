@@ -155,7 +155,7 @@ describe('PagerDuty', () => {
   afterEach(() => world.close())
 
   const actions = () => world.hooks.messages.map(({ action }) => action)
-  const KEY_OF_ALERT = 'watchdog.example.org/alerts/4711'
+  const KEY_OF_ALERT = `watchdog.example.org/${contextOf().wallet}/incidents/31`
   const edit = (
     destination: unknown,
     envelope = envelopeOf(),
@@ -253,7 +253,7 @@ describe('PagerDuty', () => {
     const destination = world.destination()
     for (const last of ['1', '2']) {
       const deliveryId = `0b8c6a4e-6f0e-4f0e-9a43-0d9b1f3c2a1${last}`
-      const message = { alertId: null, test: true }
+      const message = { alertId: null, incidentId: null, test: true }
       await world.channel.send(destination, envelopeOf({ deliveryId, message }), contextOf())
     }
     expect(actions()).toEqual(['trigger', 'trigger'])

@@ -113,6 +113,8 @@ export interface ChatDraft {
   readonly test?: boolean
   /** The alert that it recovers. */
   readonly recoveryOf?: number
+  /** Its incident; by default each alert has its own. */
+  readonly incident?: number
   readonly status?: NewDelivery['status']
   readonly deferredUntil?: Date
   /** Milliseconds from now at which it fired; by default its number. */
@@ -146,6 +148,7 @@ function deliveryOf(
       ...(isRecovery && { answers: recoveryOf }),
       message: {
         alertId: alert,
+        incidentId: draft.incident ?? recoveryOf ?? alert,
         watchId: watch,
         title: `Alert ${alert}`,
         test: draft.test ?? false,

@@ -132,6 +132,8 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/delivery/results/retry-store.ts: wakeRetries',
       'src/delivery/unsent/retained-store.ts: listJoinWindows',
       'src/delivery/unsent/retained-store.ts: recordSummarized',
+      'src/delivery/messages/message-store.ts: listIncidentMessages',
+      'src/delivery/messages/message-store.ts: moveParts',
       'src/delivery/store.ts: freeKeys',
       'src/delivery/store.ts: listOnlyMutedRecipients',
       'src/delivery/store.ts: listDeliveriesOfAlerts',

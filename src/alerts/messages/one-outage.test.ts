@@ -17,6 +17,8 @@ import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { recoveredTitle, renderMessage } from './render.ts'
 
+const WALLET = '0x3f12B8ac9D2e7F4b6A1c5D8E0F9A7B3c2d1ea91C'
+
 const DUTIES = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature']
 const ROUND_MS = 90_000
 const READER = {
@@ -186,7 +188,7 @@ describe('one outage has one start and one end', () => {
           expect(sinces(text)).toContain(sinceIn(0))
           expect(new Set(sinces(text)).size).toBe(1)
         }
-        const page = JSON.parse(CHANNELS.pagerduty.preview.write(group).body)
+        const page = JSON.parse(CHANNELS.pagerduty.preview.write(group, WALLET).body)
         expect(page.payload.timestamp).toBe(namedStart(failures, 0).toISOString())
 
         const edited = (count: number) => {

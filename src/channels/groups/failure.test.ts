@@ -10,6 +10,8 @@ import { ALL_DUTIES, DUTIES } from './duties.ts'
 import type { Failure } from './group.ts'
 import { groupTimes } from './times.ts'
 
+const WALLET = '0x3f12B8ac9D2e7F4b6A1c5D8E0F9A7B3c2d1ea91C'
+
 const DUTIES_OF: Readonly<Record<Failure, readonly string[]>> = { ...DUTIES, silent: ALL_DUTIES }
 const FAILURES = ['silent', 'ftso', 'fdc'] as const
 const READER = {
@@ -47,7 +49,7 @@ describe.each(FAILURES)('the failure “%s”', (kind) => {
     const flat = mail.replace(/\s+/g, ' ')
     expect(flat).toContain(body)
     expect(flat).toContain(action.split('\n').slice(0, 2).join(' '))
-    const page = withoutMarks(CHANNELS.pagerduty.preview.write(envelope).body)
+    const page = withoutMarks(CHANNELS.pagerduty.preview.write(envelope, WALLET).body)
     expect(page).toContain(body)
   })
 

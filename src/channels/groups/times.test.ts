@@ -7,6 +7,8 @@ import { alertMail } from '../mail/content.ts'
 import { alertView } from '../telegram/alert.ts'
 import { groupTimes } from './times.ts'
 
+const WALLET = '0x3f12B8ac9D2e7F4b6A1c5D8E0F9A7B3c2d1ea91C'
+
 const at = (time: string) => new Date(`2026-11-20T${time}Z`)
 const instant = (time: string) => at(time).toISOString()
 const READER = {
@@ -63,7 +65,7 @@ describe('the times of several alerts', () => {
       expect(plain(text)).toContain('since 07:00:00')
       expect(plain(text)).not.toContain('since 09:1')
     }
-    const page = JSON.parse(CHANNELS.pagerduty.preview.write(group).body)
+    const page = JSON.parse(CHANNELS.pagerduty.preview.write(group, WALLET).body)
     expect(page.payload.timestamp).toBe(instant('07:00:00'))
   })
 

@@ -118,6 +118,9 @@ function createDiscord(deps: HookDeps): Channel<unknown> {
       const answer = await request(deps, rateLimiter, asked)
       return read(answer).code === UNKNOWN_MESSAGE ? {} : { messageId }
     },
+    remove: async ({ url }, messageId, context) => {
+      await request(deps, rateLimiter, { url, method: 'DELETE', messageId, body: '', context })
+    },
   })
 }
 
@@ -228,10 +231,10 @@ async function request(
   rateLimiter: RateLimiter,
   asked: {
     readonly url: string
-    readonly method: 'POST' | 'PATCH'
+    readonly method: 'POST' | 'PATCH' | 'DELETE'
     readonly messageId?: string
     readonly body: string
-    readonly context: SendContext
+    readonly context: Pick<SendContext, 'signal' | 'now'>
   },
 ): Promise<SafeAnswer> {
   const { context } = asked

@@ -14,6 +14,7 @@ import {
   DeliveryError,
   defineChannel,
   type Receipt,
+  type SendContext,
   USUAL_TRAITS,
 } from '../define.ts'
 import type {
@@ -31,11 +32,11 @@ import { checkUserUrl } from '../requests/safe-fetch.ts'
 import { type HookDeps, type HookDestination, RequestBodyPreview, urlForm } from './hook-url.ts'
 
 /**
- * Alerts of a PagerDuty service, by the Events API v2. An outage triggers one PagerDuty alert, however many
- * alerts it has at this service. An acknowledgement at this service acknowledges the PagerDuty alert; the
- * recovery of all alerts or the deletion of the watch resolves it. All these events share a dedup key. A
- * raised severity resolves the PagerDuty alert and triggers it again under the same key, because PagerDuty does
- * not notify again of an alert that is triggered twice while it is open.
+ * Alerts of a PagerDuty service, by the Events API v2. An incident triggers one PagerDuty alert, however many alerts
+ * it has at this service. An acknowledgement at this service acknowledges the PagerDuty alert; the recovery of all
+ * alerts or the deletion of the watch resolves it. All these events share a dedup key, which has the number of the
+ * incident. What must ring again, such as a raised severity, resolves the PagerDuty alert and triggers it again under
+ * the same key, because PagerDuty does not notify again of an alert that is triggered twice while it is open.
  *
  * @see PagerDuty developer documentation, "Send an Alert Event", "Events API v2 Overview"
  */
@@ -79,12 +80,15 @@ const Destination = z.strictObject({ url: z.string() })
 export const pagerduty = {
   ...USUAL_TRAITS,
   isProgrammatic: true,
-  isByOutage: true,
+  ringsOnChange: true,
   preview: {
     form: RequestBodyPreview,
-    write: (envelope) => {
-      const [key = ''] = keysOf(envelope)
-      const event = { routingKey: '0'.repeat(32), key, action: actionOf(envelope) }
+    write: (envelope, wallet) => {
+      const event = {
+        routingKey: '0'.repeat(32),
+        key: dedupKeyOf(envelope, wallet),
+        action: actionOf(envelope),
+      }
       return { body: eventBody(envelope, event) }
     },
   },
@@ -133,18 +137,11 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
     send: async (destination, envelope, context) => {
       const { kind = 'alert' } = envelope
       if (!SENT_KINDS.includes(kind)) throw new Error(`PagerDuty is not notified of a ${kind}`)
-      const actions = actionsOf(envelope)
-      let receipt: Receipt = {}
-      for (const key of keysOf(envelope, context.answeredMessageIds)) {
-        for (const action of actions) {
-          receipt = await enqueue(destination, envelope, { key, action }, context)
-        }
-      }
-      return receipt
+      const key = dedupKeyOf(envelope, context.wallet)
+      return await enqueue(destination, envelope, { key, action: actionOf(envelope) }, context)
     },
     edit: async (destination, messageId, envelope, state, context) => {
-      const action = actionIn(envelope, state) ?? (context.isLonger ? 'trigger' : undefined)
-      if (action !== undefined) {
+      for (const action of actionsIn(state, context)) {
         await enqueue(destination, envelope, { key: messageId, action }, context)
       }
       return { messageId }
@@ -157,25 +154,16 @@ function actionOf({ message }: Envelope): Action {
   return message.isRecovery ? 'resolve' : 'trigger'
 }
 
-/** The events of a new message, in order. */
-function actionsOf(envelope: Envelope): readonly Action[] {
-  const action = actionOf(envelope)
-  return isRaised(envelope) ? ['resolve', action] : [action]
-}
-
-/** Whether a message says that the severity of alerts that were sent before has risen. */
-function isRaised({ kind, of }: Envelope): boolean {
-  return kind === 'raised' || of === 'raised'
-}
-
-/**
- * The event for a state; undefined if PagerDuty has no such event, as for a mute. The recovery of a raised alert
- * resolves nothing, because its key is that of the first message, whose outage may have other open alerts.
- */
-function actionIn(envelope: Envelope, state: MessageState): Action | undefined {
-  if (isRaised(envelope) && state.recoveredAt !== undefined) return undefined
-  if (hasEnded(state)) return 'resolve'
-  return state.acknowledged === undefined ? undefined : 'acknowledge'
+/** The events of a changed message, in order; none if PagerDuty has no such event, as for a mute. */
+function actionsIn(
+  state: MessageState,
+  { isLonger = false, rings = false }: Pick<SendContext, 'isLonger' | 'rings'>,
+): readonly Action[] {
+  // The end of an incident is sent with its last recovery, or when its watch is deleted.
+  if (hasEnded(state)) return ['resolve']
+  if (rings) return ['resolve', 'trigger']
+  if (state.acknowledged !== undefined) return ['acknowledge']
+  return isLonger ? ['trigger'] : []
 }
 
 /** Exact body of an event, in the language of the recipient. */
@@ -246,23 +234,13 @@ function plain(text: string, max: number): string {
   return cutText(inertText(text.toWellFormed()), max).trim() || '\u2013'
 }
 
-/**
- * Dedup keys of a new message. The key of an outage contains the number of its first alert at this service;
- * the key of a test contains its id. A raised severity and a recovery have the keys of the outages that they are about.
- *
- * @param answered keys of these outages, as far as this destination was told of them
- */
-function keysOf(envelope: Envelope, answered: readonly string[] = []): readonly string[] {
-  const { deliveryId, answers, answersEach, message, items = [] } = envelope
+/** Dedup key of a message: it has the number of the incident, which counts for each wallet; of a test its id. */
+function dedupKeyOf({ deliveryId, message }: Envelope, wallet: string): string {
   const host = URL.parse(message.link)?.host ?? 'watchdog'
-  const keyOfAlert = (id: number) => `${host}/alerts/${id}`
-  if (!message.isRecovery && !isRaised(envelope)) {
-    const ids = [message, ...items].flatMap(({ alertId }) => alertId ?? [])
-    return [ids.length === 0 ? `${host}/tests/${deliveryId}` : keyOfAlert(Math.min(...ids))]
-  }
-  if (answered.length > 0) return answered
-  const ids = answersEach ?? [answers ?? message.alertId ?? 0]
-  return ids.map(keyOfAlert)
+  const { incidentId } = message
+  return incidentId === null
+    ? `${host}/tests/${deliveryId}`
+    : `${host}/${wallet}/incidents/${incidentId}`
 }
 
 function refusedKey({ statusCode, text }: SafeAnswer): DeliveryError | undefined {

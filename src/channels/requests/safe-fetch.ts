@@ -28,7 +28,7 @@ export type SafeSend = (
   url: string,
   request: {
     /** HTTP method; `POST` by default. */
-    readonly method?: 'POST' | 'PATCH'
+    readonly method?: 'POST' | 'PATCH' | 'DELETE'
     readonly headers: Readonly<Record<string, string>>
     readonly body: string
     readonly signal: AbortSignal

@@ -1,10 +1,12 @@
 import { type Api, InputFile } from 'grammy'
 import { z } from 'zod'
+import { translator } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { inertText } from '#src/kernel/inert-text.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import { apiSignal } from '#src/telegram/api.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'
-import { finalFailureOf, verdictOf } from '#src/telegram/errors.ts'
+import { finalFailureOf, isRefused, verdictOf } from '#src/telegram/errors.ts'
 import { type PostedMessage, type PostResult, post } from '#src/telegram/send.ts'
 import { isSilent, worstOf } from '../card/wording.ts'
 import {
@@ -115,6 +117,7 @@ function createTelegram({
         messageId: Number(id),
       })
     },
+    remove: async (chat, id, context) => removeMessage(requireApi(), chat, Number(id), context),
     pictureUrl,
     ...(!isFetched && {
       sendPicture: async (destination, id, picture, context) =>
@@ -153,6 +156,33 @@ async function postTo(
   return await inTurn(deps, { chatId, urgency, signal }, async (turn) =>
     receiptOf(await post(api, { ...message, chatId, topic, followsGroup: true, turn })),
   )
+}
+
+/**
+ * Deletes a message when it is the chat's turn. What Telegram no longer deletes, after 48 hours, says instead that it
+ * goes on elsewhere.
+ *
+ * @throws DeliveryError
+ */
+async function removeMessage(
+  { api, ...deps }: Deps,
+  { chatId }: TelegramDestination,
+  messageId: number,
+  { signal, locale }: Pick<SendContext, 'signal'> & { readonly locale: Locale },
+): Promise<void> {
+  await inTurn(deps, { chatId, urgency: 0, signal }, async (turn) => {
+    try {
+      await api.deleteMessage(chatId, messageId, apiSignal(await turn(chatId)))
+    } catch (error) {
+      if (!isRefused(error, 400)) throw error
+      const text = translator(locale)('messages:replaced')
+      const edit = api.editMessageText(chatId, messageId, text, {}, apiSignal(await turn(chatId)))
+      // It was deleted before, or nothing can be done about it.
+      await edit.catch((refusal: unknown) => {
+        if (!isRefused(refusal, 400)) throw refusal
+      })
+    }
+  })
 }
 
 /**

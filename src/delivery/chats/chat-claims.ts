@@ -80,11 +80,12 @@ async function claimPlanned(
 ): Promise<{ readonly tasks: readonly SendTask[]; readonly obsolete: readonly SendTask[] }> {
   if (planned.length === 0) return { tasks: [], obsolete: [] }
   const { db } = deps
-  const joins = planned.flatMap((plan) => (plan.how === 'join' ? [plan.messageId] : []))
+  const joins = planned.flatMap((plan) => changedBy(plan) ?? [])
   const leased = joins.length === 0 ? [] : await messages.leaseMessages(db, joins, context)
-  const targetOf = (plan: Planned) =>
-    plan.how === 'join' ? leased.find(({ id }) => id === plan.messageId) : undefined
-  const possible = planned.filter((plan) => plan.how !== 'join' || targetOf(plan) !== undefined)
+  const targetOf = (plan: Planned) => leased.find(({ id }) => id === changedBy(plan))
+  const possible = planned.filter(
+    (plan) => changedBy(plan) === undefined || targetOf(plan) !== undefined,
+  )
   const claimed = await chatStore.claimDeliveries(
     db,
     possible.flatMap(({ ids }) => ids),
@@ -115,6 +116,12 @@ async function claimPlanned(
     }
   }
   return { tasks, obsolete }
+}
+
+/** The message that a plan changes or replaces. */
+function changedBy(plan: Planned): string | undefined {
+  if (plan.how === 'join') return plan.messageId
+  return plan.how === 'send' ? plan.replaces : undefined
 }
 
 /** Finds the reminders whose alerts are over, acknowledged, muted or deleted. */
@@ -171,8 +178,9 @@ async function build(
     return alone === undefined ? [] : [{ ...taskOf(channel, [alone]), envelope: alone.envelope }]
   }
   if (target !== undefined && plan.how === 'join') {
-    return joinTask(deps, channel, target, parts, plan.form)
+    return joinTask(deps, channel, target, parts, plan)
   }
+  if (target !== undefined) return replacingTask(deps, channel, target, parts, context)
   const recoveries = 'ends' in plan && plan.ends ? await recoveriesIn(db, plan.ends) : []
   return sendTask(channel, [...recoveries, ...parts], parts, plan, situations)
 }
@@ -228,7 +236,6 @@ function sendTask(
         kind: isMany ? kind : (first.envelope.kind ?? 'alert'),
         // No alert joins the message of a test.
         watchId: kind === 'rollup' || message.test ? null : message.watchId,
-        incidentId: kind === 'rollup' ? null : message.incidentId,
         recovery: rows.every((row) => row.envelope.message.isRecovery),
         loud: !isSilent(envelope),
         openedAt: new Date(Math.min(...rows.map(({ createdAt }) => createdAt.getTime()))),
@@ -246,11 +253,46 @@ async function joinTask(
   channel: ChannelKey,
   target: messages.SentMessage,
   rows: readonly ReadRow[],
-  kind: 'group' | 'rollup',
+  { form: kind, rings = false }: Extract<NextMessage, { readonly how: 'join' }>,
 ): Promise<SendTask[]> {
   const there = readMessageParts(await messages.listMessageParts(db, [target.id]))
   const states = await stateOf(db, alertIdsIn([...there, ...rows]))
-  return changeTask(channel, { ...target, kind }, [...there, ...rows], states, rows)
+  const tasks = changeTask(channel, { ...target, kind }, [...there, ...rows], states, rows)
+  return tasks.map((task) => ({
+    ...task,
+    ...(task.change && { change: { ...task.change, rings } }),
+  }))
+}
+
+/** Builds the task that sends everything about an incident again, to ring. */
+async function replacingTask(
+  { db, stateOf }: ClaimDeps,
+  channel: ChannelKey,
+  target: messages.SentMessage,
+  rows: readonly ReadRow[],
+  { now }: Claim,
+): Promise<SendTask[]> {
+  const [first] = rows
+  if (first === undefined) return []
+  const there = readMessageParts(await messages.listMessageParts(db, [target.id]))
+  const states = await stateOf(db, alertIdsIn([...there, ...rows]))
+  const about = { id: first.id, kind: 'group', openPart: null, sentAt: now } as const
+  const shown = currentContent(about, [...there, ...rows], states)
+  if (shown === undefined) return []
+  const { watchId, id, leasedUntil, revisions } = target
+  return [
+    {
+      ...taskOf(channel, rows),
+      envelope: shown.envelope,
+      stored: {
+        ...{ kind: 'group', watchId, recovery: false, states },
+        loud: !isSilent(shown.envelope),
+        openedAt: new Date(Math.min(...rows.map(({ createdAt }) => createdAt.getTime()))),
+        ...pictureIn(shown.envelope, rows),
+      },
+      replaces: { id, leasedUntil, revisions },
+    },
+  ]
 }
 
 /** Claims one outdated message of each of these recipients. */
@@ -270,10 +312,27 @@ export async function claimStaleMessages(
   for (const message of stale) {
     const messageParts = parts.filter(({ carriedBy }) => carriedBy === message.id)
     const built = changeTask(channel, message, messageParts, states, [])
-    if (built.length === 0) await messages.markMessageGone(db, message.id)
-    tasks.push(...built)
+    const removal = messageParts.length === 0 ? removalTask(channel, message) : []
+    if (built.length + removal.length === 0) await messages.markMessageGone(db, message.id)
+    tasks.push(...built, ...removal)
   }
   return tasks
+}
+
+/** The task that deletes a message which another one has replaced. */
+function removalTask(channel: ChannelKey, message: messages.SentMessage): readonly SendTask[] {
+  const { id, messageId, version, leasedUntil, revisions } = message
+  if (messageId === null || leasedUntil === null) return []
+  const { recipientId, wallet, partitionKey } = message
+  return [
+    {
+      ...{ channel, recipientId, wallet, partitionKey, rows: [], envelope: null },
+      change: {
+        ...{ id, messageId, version, leasedUntil, revisions, state: {} },
+        ...{ isLonger: false, rings: false, isReplaced: true, isAwaited: false },
+      },
+    },
+  ]
 }
 
 function changeTask(
@@ -286,8 +345,7 @@ function changeTask(
   const { id, messageId, version, leasedUntil, revisions } = message
   const shown = currentContent(message, parts, states)
   if (shown === undefined || messageId === null || leasedUntil === null) return []
-  const { recipientId, wallet, partitionKey, kind, watchId, incidentId } = message
-  const { recovery, loud, openedAt } = message
+  const { recipientId, wallet, partitionKey, kind, watchId, recovery, loud, openedAt } = message
   return [
     {
       channel,
@@ -297,12 +355,14 @@ function changeTask(
       rows,
       envelope: shown.envelope,
       stored: {
-        ...{ kind, watchId, incidentId, recovery, loud, openedAt, states },
+        ...{ kind, watchId, recovery, loud, openedAt, states },
         ...pictureIn(shown.envelope, rows),
       },
       change: {
         ...{ id, messageId, version, leasedUntil, revisions, state: shown.state },
         isLonger: rows.some((row) => !row.envelope.message.isRecovery),
+        rings: false,
+        isReplaced: false,
         isAwaited: messages.isAwaited(message),
       },
     },

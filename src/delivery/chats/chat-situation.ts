@@ -2,6 +2,7 @@
  * State of recipients of chats and mailboxes: due deliveries, recent messages, and groups to which due
  * recoveries reply.
  */
+import { rankOf } from '#src/channels/card/wording.ts'
 import { Envelope, type MessageState } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -9,11 +10,11 @@ import * as messages from '../messages/message-store.ts'
 import { alertIdsIn, isOpenIn, type ShownPart } from '../messages/message-sync.ts'
 import * as chatStore from './chat-store.ts'
 import {
+  type IncidentMessage,
   isWithinGroupTime,
   type planNext,
   RECENT_SECONDS,
   type RecentMessage,
-  type RepliedToGroup,
 } from './grouping.ts'
 
 /** Reads the states of alerts; unknown alerts are missing. */
@@ -54,8 +55,12 @@ export async function readSituations(
   const alertIds = [...new Set(waiting.flatMap(({ answers }) => answers ?? []))]
   const answered =
     alertIds.length === 0 ? [] : await messages.listRepliedTo(db, recipientIds, alertIds)
-  const groupIds = answered.flatMap(({ id, kind }) => (kind === 'group' ? [id] : []))
-  const groups = await describeGroups({ db, stateOf }, [...new Set(groupIds)], now)
+  const incidentIds = [...new Set(waiting.flatMap(({ incidentId }) => incidentId ?? []))]
+  const incidents = await describeIncidents(
+    { db, stateOf },
+    await messages.listIncidentMessages(db, recipientIds, incidentIds),
+    { now, ended: waiting.flatMap(({ recovery, answers }) => (recovery ? (answers ?? []) : [])) },
+  )
   const isOf = (recipientId: number) => (row: { readonly recipientId: number }) =>
     row.recipientId === recipientId
   return {
@@ -66,14 +71,13 @@ export async function readSituations(
         ...toRecent(message, now),
         orderKeys: orderKeys.get(message.id) ?? new Set(),
       })),
-      groups: new Map(
-        answered.filter(isOf(recipientId)).flatMap(({ alertId, id }) => {
-          const group = groups.get(id)
-          return group === undefined ? [] : [[alertId, group] as const]
-        }),
+      incidents: new Map(
+        incidents
+          .filter(isOf(recipientId))
+          .map(({ incidentId, message }) => [incidentId, message] as const),
       ),
       canEdit: channel.edit !== undefined,
-      isByOutage: CHANNELS[channel.key].isByOutage,
+      ringsOnChange: CHANNELS[channel.key].ringsOnChange,
       now,
     }),
     messageIdOf: (recipientId, alertId) =>
@@ -110,27 +114,57 @@ function toRecent(message: messages.SentMessage, now: Date): Omit<RecentMessage,
   return { ...message, open: message.messageId !== null && !busy, busy }
 }
 
-async function describeGroups(
+async function describeIncidents(
   { db, stateOf }: ClaimDeps,
-  ids: readonly string[],
-  now: Date,
-): Promise<ReadonlyMap<string, RepliedToGroup>> {
-  if (ids.length === 0) return new Map()
-  const [groups, parts] = await Promise.all([
+  found: readonly messages.IncidentMessageRow[],
+  { now, ended }: { readonly now: Date; readonly ended: readonly number[] },
+): Promise<readonly DescribedIncident[]> {
+  if (found.length === 0) return []
+  const ids = [...new Set(found.map(({ id }) => id))]
+  const [sent, parts, keys] = await Promise.all([
     messages.listMessages(db, ids),
     messages.listMessageParts(db, ids),
+    chatStore.listOrderKeys(db, ids),
   ])
   const read = readMessageParts(parts)
   const states = await stateOf(db, alertIdsIn(read))
-  const stillOpen = new Set(
-    read.filter((part) => isOpenIn(states, part)).map(({ carriedBy }) => carriedBy),
-  )
-  return new Map(
-    groups.map((group) => {
-      const { open, busy } = toRecent(group, now)
-      return [group.id, { id: group.id, over: !stillOpen.has(group.id), open, busy }]
+  const described = new Map(
+    sent.map((message): [string, IncidentMessage] => {
+      const { open, busy } = toRecent(message, now)
+      const { id, loud, openedAt, parts: count } = message
+      const own = read.filter(({ carriedBy }) => carriedBy === id)
+      const over = new Set([...ended, ...own.flatMap(endedBy)])
+      const stillOpen = own.filter(
+        (part) => isOpenIn(states, part) && !over.has(part.envelope.answers ?? part.alertId ?? 0),
+      )
+      const isTaken = ({ alertId }: ShownPart) =>
+        states.get(alertId ?? 0)?.acknowledged !== undefined
+      const orderKeys = new Set(
+        keys.flatMap(({ carriedBy, orderKey }) => (carriedBy === id ? orderKey : [])),
+      )
+      const isOver = stillOpen.length === 0
+      const described = { id, open, busy, loud, openedAt, parts: count, orderKeys, over: isOver }
+      const taken = !isOver && stillOpen.every(isTaken)
+      const urgency = Math.max(...own.map(({ envelope }) => rankOf(envelope.message)))
+      return [id, { ...described, taken, urgency }]
     }),
   )
+  return found.flatMap(({ id, recipientId, incidentId }) => {
+    const message = described.get(id)
+    return message === undefined ? [] : [{ recipientId, incidentId, message }]
+  })
+}
+
+/** The alert that a recovery in a message ends. */
+function endedBy({ envelope: { answers, message } }: ShownPart): readonly number[] {
+  return message.isRecovery && answers !== undefined ? [answers] : []
+}
+
+/** The message of an incident to a recipient. */
+interface DescribedIncident {
+  readonly recipientId: number
+  readonly incidentId: number
+  readonly message: IncidentMessage
 }
 
 /** Deliveries in messages, without those whose envelopes cannot be parsed. */

@@ -66,7 +66,7 @@ export async function listUnfinishedDeliveries(
     ) as k(order_key, most, nothing)
     cross join lateral (
       select d.id, d.recipient_id as "recipientId", d.order_key as "orderKey",
-        d.watch_id as "watchId", d.urgency, d.kind, d.recovery, d.test, d.answers,
+        d.watch_id as "watchId", d.incident_id as "incidentId", d.urgency, d.kind, d.recovery, d.test, d.answers,
         d.created_at as "createdAt", d.next_attempt_at as "dueAt",
         case when not ${isUnleased(now)} then
             case when d.leased_until > ${freshUntil} then 'now' else 'later' end

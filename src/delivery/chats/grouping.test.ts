@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { runs } from '../../../test/support/runs.ts'
 import {
   GROUP_SECONDS,
+  type IncidentMessage,
   MESSAGES_PER_MINUTE,
   planNext,
   RECENT_SECONDS,
@@ -18,6 +19,7 @@ function waiting(over: Partial<WaitingDelivery> & { readonly id: string }): Wait
   return {
     orderKey: over.id,
     watchId: 1,
+    incidentId: null,
     urgency: 1,
     kind: 'alert',
     recovery: false,
@@ -46,13 +48,25 @@ function recent(over: Partial<RecentMessage> & { readonly id: string }): RecentM
   }
 }
 
+/** The messages of incidents, each with the given one. */
+function incidentsOf(
+  over: Partial<IncidentMessage>,
+  ids: readonly number[] = [7],
+): ReadonlyMap<number, IncidentMessage> {
+  const message: IncidentMessage = {
+    ...{ id: 'g', loud: true, parts: 1, openedAt: at(0), open: true, busy: false },
+    ...{ over: false, taken: false, urgency: 1, orderKeys: new Set<string>(), ...over },
+  }
+  return new Map(ids.map((id) => [id, message]))
+}
+
 function situation(over: Partial<RecipientSituation>): RecipientSituation {
   return {
     waiting: [],
     recent: [],
-    groups: new Map(),
+    incidents: new Map(),
     canEdit: true,
-    isByOutage: false,
+    ringsOnChange: false,
     now: at(1),
     ...over,
   }
@@ -62,57 +76,53 @@ const full = Array.from({ length: MESSAGES_PER_MINUTE }, (_, index) =>
   recent({ id: `m${index}`, watchId: 100 + index }),
 )
 
-describe('a channel whose messages stand for outages', () => {
+describe('a channel whose changed messages ring', () => {
   const plan = (over: Partial<RecipientSituation>) =>
-    planNext(situation({ isByOutage: true, ...over })).next
+    planNext(situation({ ringsOnChange: true, ...over })).next
+  const of = (id: string, over: Partial<WaitingDelivery> = {}) =>
+    waiting({ id, incidentId: 7, createdAt: at(60), ...over })
 
-  test('gets the alerts of an outage in one message, which later ones join', () => {
-    const all = ['a', 'b', 'c'].map((id) => waiting({ id }))
+  test('gets the alerts of an incident in one message, which later ones join at any time', () => {
+    const all = ['a', 'b', 'c'].map((id) => of(id))
     expect(plan({ waiting: all })).toEqual({ how: 'send', form: 'group', ids: ['a', 'b', 'c'] })
-    const late = [waiting({ id: 'd', createdAt: at(3) })]
-    expect(plan({ waiting: late, recent: [recent({ id: 'a' })] })).toMatchObject({
-      how: 'join',
-      messageId: 'a',
-    })
+    const incidents = incidentsOf({ parts: 3 })
+    const joined = { how: 'join', form: 'group', ids: ['d'], messageId: 'g', rings: false }
+    expect(plan({ waiting: [of('d')], incidents })).toEqual(joined)
   })
 
-  test('gets a critical alert that follows a warning in a message of its own, which notifies again', () => {
-    const late = [waiting({ id: 'd', createdAt: at(3), urgency: 2 })]
-    const before = [recent({ id: 'a' })]
-    expect(plan({ waiting: late, recent: before })).toMatchObject({ how: 'send', ids: ['d'] })
-    // A second warning alone joins the first message. With the critical alert, it is in the new message, and it waits
-    // while another worker sends that alert.
-    const warning = waiting({ id: 'c', createdAt: at(2) })
-    const claimed = late.map((delivery) => ({ ...delivery, taken: 'now' as const }))
-    expect(plan({ waiting: [warning], recent: before })).toMatchObject({ how: 'join', ids: ['c'] })
-    expect(plan({ waiting: [warning, ...late], recent: before })).toMatchObject({
-      ...{ how: 'send', form: 'group', ids: expect.arrayContaining(['c', 'd']) },
-    })
-    expect(plan({ waiting: [warning, ...claimed], recent: before })).toBeUndefined()
+  test('rings for a higher severity, and for news of an incident that somebody has taken', () => {
+    const rise = [of('d', { urgency: 2, kind: 'raised' })]
+    const incidents = incidentsOf({})
+    expect(plan({ waiting: rise, incidents })).toMatchObject({ how: 'join', rings: true })
+    const worst = incidentsOf({ urgency: 2 })
+    expect(plan({ waiting: rise, incidents: worst })).toMatchObject({ how: 'join', rings: false })
+    const taken = incidentsOf({ taken: true })
+    expect(plan({ waiting: [of('e')], incidents: taken })).toMatchObject({ rings: true })
   })
 
-  test('gets no roll-up, even after six messages in a minute', () => {
-    const all = [waiting({ id: 'a' }), waiting({ id: 'b', watchId: 2 })]
+  test('gets each incident in a message of its own, and no roll-up', () => {
+    const all = [of('a'), of('b', { incidentId: 8 })]
     expect(plan({ waiting: all, recent: full })).toEqual({ how: 'send', form: 'alone', ids: ['a'] })
   })
 
-  test('gets recoveries of different outages in separate messages, and those of one outage together at its end', () => {
+  test('gets recoveries of different incidents in separate messages, and those of one together at its end', () => {
     const all = [
-      waiting({ id: 'a', recovery: true, answers: 1 }),
-      waiting({ id: 'b', recovery: true, answers: 2 }),
+      of('a', { recovery: true }),
+      of('b', { recovery: true }),
+      of('c', { recovery: true, incidentId: 8 }),
     ]
-    expect(plan({ waiting: all })).toEqual({ how: 'send', form: 'alone', ids: ['a'] })
-    const group = { id: 'g', over: true, open: true, busy: false }
-    const groups = new Map([1, 2].map((id) => [id, group]))
-    expect(plan({ waiting: all, groups })).toMatchObject({ ids: ['a', 'b'], ends: 'g' })
+    expect(plan({ waiting: all.slice(2) })).toEqual({ how: 'send', form: 'alone', ids: ['c'] })
+    const incidents = incidentsOf({ over: true })
+    expect(plan({ waiting: all, incidents })).toMatchObject({ ids: ['a', 'b'], ends: 'g' })
   })
 })
 
-describe('an outage whose message cannot be changed any more', () => {
-  const ends = [waiting({ id: 'a', recovery: true, answers: 7 })]
-  const of = (over: boolean) => new Map([[7, { id: 'g', over, open: false, busy: false }]])
-  const plan = (over: boolean, isByOutage: boolean) =>
-    planNext(situation({ isByOutage, waiting: ends, groups: of(over) })).next
+describe('an incident whose message cannot be changed any more', () => {
+  const ends = [waiting({ id: 'a', recovery: true, incidentId: 7 })]
+  const plan = (over: boolean, ringsOnChange: boolean) =>
+    planNext(
+      situation({ ringsOnChange, waiting: ends, incidents: incidentsOf({ over, open: false }) }),
+    ).next
 
   test('drops the recoveries of its alerts, and is ended by a message with the last one', () => {
     expect(plan(false, true)).toEqual({ how: 'drop', ids: ['a'] })
@@ -121,6 +131,34 @@ describe('an outage whose message cannot be changed any more', () => {
 
   test('has a separate message for each recovery on a channel for people', () => {
     expect(plan(false, false)).toEqual({ how: 'send', form: 'alone', ids: ['a'] })
+  })
+})
+
+describe('what happens to an incident with a message in a chat', () => {
+  const later = (over: Partial<WaitingDelivery> = {}) =>
+    waiting({ id: 'n', incidentId: 7, createdAt: at(60), dueAt: at(60), ...over })
+  const plan = (delivery: WaitingDelivery, over: Partial<IncidentMessage> = {}) =>
+    planNext(situation({ waiting: [delivery], incidents: incidentsOf(over), now: at(61) })).next
+
+  test('rings in a new message that replaces it: a further alert, and a higher severity', () => {
+    const replaced = { how: 'send', form: 'group', ids: ['n'], replaces: 'g' }
+    expect(plan(later())).toEqual(replaced)
+    expect(plan(later({ kind: 'raised', urgency: 2 }))).toEqual(replaced)
+  })
+
+  test('joins it without a sound if it needs none, or if it rang a moment ago for another signal', () => {
+    const joined = { how: 'join', form: 'group', ids: ['n'], messageId: 'g' }
+    expect(plan(later({ urgency: 0 }))).toEqual(joined)
+    const soon = later({ createdAt: at(GROUP_SECONDS) })
+    expect(plan(soon)).toEqual(joined)
+    expect(plan(soon, { orderKeys: new Set(['n']) })).toMatchObject({ replaces: 'g' })
+    expect(plan(soon, { loud: false })).toMatchObject({ replaces: 'g' })
+  })
+
+  test('waits while a worker changes it, and is sent alone where it is gone or full', () => {
+    expect(plan(later(), { open: false, busy: true })).toBeUndefined()
+    expect(plan(later(), { open: false })).toEqual({ how: 'send', form: 'alone', ids: ['n'] })
+    expect(plan(later(), { parts: 50 })).toEqual({ how: 'send', form: 'alone', ids: ['n'] })
   })
 })
 
@@ -177,7 +215,7 @@ describe('the next message of a group', () => {
     const plan = (all: WaitingDelivery[], over: Partial<RecipientSituation> = {}) =>
       planNext(situation({ waiting: all, recent: [before], now: at(3), ...over })).next
     expect(plan([again])).toEqual({ how: 'send', form: 'alone', ids: ['b'] })
-    expect(plan([again], { isByOutage: true })).toMatchObject({ how: 'send', ids: ['b'] })
+    expect(plan([again], { ringsOnChange: true })).toMatchObject({ how: 'send', ids: ['b'] })
     // Alerts of other signals of the watch join.
     expect(plan(others)).toMatchObject({ how: 'join', ids: ['c', 'd'], messageId: 'a' })
     // An alert without sound joins.
@@ -243,13 +281,12 @@ describe('the next message of a group', () => {
   })
 
   test('a recovery updates its line in the group, and one message is sent when all have recovered', () => {
-    const delivery = waiting({ id: 'r', recovery: true, urgency: 0, answers: 7 })
-    const group = { id: 'g', over: false, open: true, busy: false }
+    const delivery = waiting({ id: 'r', recovery: true, urgency: 0, incidentId: 7 })
     const next = (over: boolean, busy = false) =>
       planNext(
         situation({
           waiting: [delivery],
-          groups: new Map([[7, { ...group, over, open: !busy, busy }]]),
+          incidents: incidentsOf({ over, open: !busy, busy }),
         }),
       ).next
     expect(next(false)).toEqual({ how: 'join', form: 'group', ids: ['r'], messageId: 'g' })
@@ -273,6 +310,7 @@ const anyWaiting = fc
     fc.record({
       key: fc.integer({ min: 0, max: 4 }),
       watchId: fc.constantFrom(1, 2, null),
+      incidentId: fc.constantFrom(null, 7, 8),
       urgency: fc.integer({ min: 0, max: 2 }),
       kind: fc.constantFrom('alert', 'alert', 'alert', 'raised', 'reminder', 'notice'),
       recovery: fc.boolean(),
@@ -311,16 +349,56 @@ const anyRecent = fc
       )
       .sort((a, b) => b.sentAt.getTime() - a.sentAt.getTime()),
   )
+const anyIncidents = fc
+  .record({
+    loud: fc.boolean(),
+    parts: fc.constantFrom(1, 3, 50),
+    openedAt: fc.integer({ min: 0, max: 12 }).map(at),
+    open: fc.boolean(),
+    over: fc.boolean(),
+    taken: fc.boolean(),
+    urgency: fc.integer({ min: 0, max: 2 }),
+    orderKeys: fc.subarray(['1 0', '1 1', '2 0']).map((keys) => new Set(keys)),
+    ids: fc.subarray([7, 8]),
+  })
+  .map(({ ids, ...message }) => incidentsOf(message, ids))
 const anySituation = fc
   .record({
     waiting: anyWaiting,
     recent: anyRecent,
     canEdit: fc.boolean(),
-    isByOutage: fc.boolean(),
+    ringsOnChange: fc.boolean(),
+    incidents: anyIncidents,
   })
   .map((values) => situation({ ...values, now: at(13) }))
 
+/** Whether a message is that of an incident, or takes its place. */
+function isOfIncident(next: NonNullable<ReturnType<typeof planNext>['next']>): boolean {
+  if (next.how === 'join') return next.messageId === 'g'
+  return next.how === 'send' && (next.replaces ?? next.ends) !== undefined
+}
+
 describe('for any waiting deliveries', () => {
+  test('what belongs to an incident joins or replaces its message, with sound only by a new one', () => {
+    fc.assert(
+      fc.property(anySituation, (situation) => {
+        const { next } = planNext(situation)
+        if (next === undefined || next.how === 'drop' || !isOfIncident(next)) return
+        const parts = situation.waiting.filter(({ id }) => next.ids.includes(id))
+        const [message] = situation.incidents.values()
+        expect(situation.canEdit).toBe(true)
+        expect(new Set(parts.map(({ recovery }) => recovery)).size).toBe(1)
+        for (const { incidentId } of parts)
+          expect([...situation.incidents.keys()]).toContain(incidentId)
+        if (next.how === 'join') expect(message?.open).toBe(true)
+        if (next.how !== 'join' || parts[0]?.recovery || situation.ringsOnChange) return
+        for (const { urgency, orderKey } of parts) {
+          expect(urgency === 0 || (message?.loud && !message.orderKeys.has(orderKey))).toBe(true)
+        }
+      }),
+    )
+  })
+
   test('no delivery overtakes one of its order key, and only unclaimed ones are sent, once', () => {
     fc.assert(
       fc.property(anySituation, (situation) => {
@@ -343,6 +421,7 @@ describe('for any waiting deliveries', () => {
       fc.property(anySituation, (situation) => {
         const { next } = planNext(situation)
         if (next === undefined || next.how === 'drop' || next.form !== 'group') return
+        if (isOfIncident(next)) return
         const parts = situation.waiting.filter(({ id }) => next.ids.includes(id))
         expect(new Set(parts.map(({ watchId }) => watchId)).size).toBe(1)
         expect(new Set(parts.map(({ recovery }) => recovery)).size).toBe(1)
@@ -365,7 +444,7 @@ describe('for any waiting deliveries', () => {
     fc.assert(
       fc.property(anySituation, (situation) => {
         const { next } = planNext(situation)
-        if (next?.how !== 'join') return
+        if (next?.how !== 'join' || isOfIncident(next)) return
         const message = situation.recent.find(({ id }) => id === next.messageId)
         expect(situation.canEdit && message?.open).toBe(true)
         const urgencies = situation.waiting.flatMap(({ id, urgency }) =>
@@ -384,7 +463,7 @@ describe('for any waiting deliveries', () => {
     fc.assert(
       fc.property(anySituation, (situation) => {
         fc.pre(situation.recent.length >= MESSAGES_PER_MINUTE)
-        const { next } = planNext({ ...situation, isByOutage: false })
+        const { next } = planNext({ ...situation, ringsOnChange: false, incidents: new Map() })
         if (next?.how !== 'send' || next.form === 'rollup') return
         const lead = situation.waiting.find(({ id }) => id === next.ids[0])
         expect(['reminder', 'notice']).toContain(lead?.kind)

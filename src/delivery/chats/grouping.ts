@@ -2,22 +2,19 @@
  * Grouping for chats and mailboxes: decides which waiting deliveries of a recipient are sent next, and whether
  * each is a message, several are one, or they join a message that was sent.
  *
- * The first delivery of a watch is sent immediately. Further deliveries of the watch within five seconds join
- * its message, which is edited if the channel can do that; otherwise they are one message after the five
- * seconds. After six messages in a minute, everything goes into one roll-up until there are fewer, except where a
- * message stands for a whole outage (`isByOutage`). An edit
- * makes no sound, so a delivery with sound never joins a message that was sent without sound, or that already
- * has an alert of its signal. Deliveries of one order key stay in order, whatever their urgency. A critical
- * alert never joins a message that stands for an outage. Raised severities and reminders that are written
- * together are one message, which replies to the message about their alerts.
+ * The first delivery of a watch is sent immediately. Alerts of the watch within five seconds join its message, whatever
+ * their incident; where messages cannot be changed, they are one message after the five seconds. Later alerts and raised
+ * severities join the message of their incident: it is edited or, to ring, replaced by a new one with everything in it.
+ * Recoveries change its lines; the last one is a message. After six messages in a minute, everything goes into one
+ * roll-up until there are fewer, except where a changed message rings (`ringsOnChange`). An edit makes no sound, so a
+ * delivery with sound never joins a message that was sent without sound, or that already has an alert of its signal.
+ * Deliveries of one order key stay in order, whatever their urgency. Reminders that are written together are one message,
+ * which replies to the message about their alerts.
  */
 import type { EnvelopeKind } from '#src/channels/envelope.ts'
-import { SEVERITIES } from '#src/kernel/display-values.ts'
 
 /** Seconds within which alerts of one watch become one message. */
 export const GROUP_SECONDS = 5
-/** Urgency of a critical delivery. */
-const CRITICAL = SEVERITIES.indexOf('critical')
 /** Number of messages per minute beyond which deliveries become a roll-up. */
 export const MESSAGES_PER_MINUTE = 6
 /** Maximum number of deliveries in one message; further deliveries start another message. */
@@ -33,6 +30,8 @@ export interface WaitingDelivery {
   readonly id: string
   readonly orderKey: string
   readonly watchId: number | null
+  /** The incident whose message it joins. */
+  readonly incidentId: number | null
   /** 0 for info, 1 for warning, 2 for critical. */
   readonly urgency: number
   readonly kind: EnvelopeKind
@@ -67,13 +66,18 @@ export interface RecentMessage {
   readonly orderKeys: ReadonlySet<string>
 }
 
-/** A group that a recovery replies to. */
-export interface RepliedToGroup {
-  readonly id: string
-  /** Whether all alerts in the group that can be over are over. */
+/** The message of an incident. */
+export interface IncidentMessage
+  extends Pick<
+    RecentMessage,
+    'id' | 'loud' | 'parts' | 'openedAt' | 'open' | 'busy' | 'orderKeys'
+  > {
+  /** Whether all of its alerts that can be over are over. */
   readonly over: boolean
-  readonly open: boolean
-  readonly busy: boolean
+  /** Whether all of its open alerts are acknowledged. */
+  readonly taken: boolean
+  /** The highest urgency of its alerts. */
+  readonly urgency: number
 }
 
 /** State of a recipient. */
@@ -85,12 +89,12 @@ export interface RecipientSituation {
   readonly waiting: readonly WaitingDelivery[]
   /** Messages of the last minute, newest first. */
   readonly recent: readonly RecentMessage[]
-  /** Groups by the alert to which recoveries reply. */
-  readonly groups: ReadonlyMap<number, RepliedToGroup>
+  /** Messages of the incidents of the deliveries, by incident. */
+  readonly incidents: ReadonlyMap<number, IncidentMessage>
   /** Whether the channel can change sent messages. */
   readonly canEdit: boolean
-  /** Whether a message stands for a whole outage, see `ChannelTraits`. */
-  readonly isByOutage: boolean
+  /** Whether a changed message can ring again, see `ChannelTraits`. */
+  readonly ringsOnChange: boolean
   readonly now: Date
 }
 
@@ -107,14 +111,18 @@ export type NextMessage =
       readonly how: 'send'
       readonly form: 'alone' | 'group' | 'rollup'
       readonly ids: readonly string[]
-      /** The group that the message ends. */
+      /** The message that this one ends. */
       readonly ends?: string
+      /** The message of the incident that this one replaces, with everything in it. */
+      readonly replaces?: string
     }
   | {
       readonly how: 'join'
       readonly form: 'group' | 'rollup'
       readonly ids: readonly string[]
       readonly messageId: string
+      /** Whether the changed message rings again. */
+      readonly rings?: boolean
     }
   /**
    * Recoveries of a part of an outage whose message cannot be changed. The end of the outage is sent with
@@ -174,16 +182,25 @@ function byUrgency(a: WaitingDelivery, b: WaitingDelivery): number {
 
 function stepFor(lead: WaitingDelivery, situation: RecipientSituation): Step {
   if (!isRolledUp(lead)) return sendFresh(lead, situation)
-  const group = lead.answers === null ? undefined : situation.groups.get(lead.answers)
-  if (lead.recovery && group !== undefined) {
-    const step = endOfGroup(group, situation)
+  const message = lead.incidentId === null ? undefined : situation.incidents.get(lead.incidentId)
+  const incident = situation.canEdit ? message : undefined
+  if (lead.recovery && incident !== undefined) {
+    const step = endOfIncident(incident, situation)
     if (step !== undefined) return step
   }
-  if (!situation.isByOutage) {
-    return joinWatch(lead, situation) ?? rollUp(situation) ?? sendFresh(lead, situation)
+  if (situation.ringsOnChange && lead.recovery) {
+    return { next: { how: 'send', form: 'alone', ids: [lead.id] } }
   }
-  if (lead.recovery) return { next: { how: 'send', form: 'alone', ids: [lead.id] } }
-  return joinWatch(lead, situation) ?? sendFresh(lead, situation)
+  const joined =
+    lead.recovery || incident === undefined ? undefined : joinIncident(incident, lead, situation)
+  if (joined !== undefined && !isReplacement(joined)) return joined
+  if (situation.ringsOnChange) return sendFresh(lead, situation)
+  const joinedWatch = joined === undefined ? joinWatch(lead, situation) : undefined
+  return joinedWatch ?? rollUp(situation) ?? joined ?? sendFresh(lead, situation)
+}
+
+function isReplacement(step: Step): boolean {
+  return 'next' in step && step.next.how === 'send'
 }
 
 /** Whether a delivery can be rolled up. Tests, notices, reminders and summaries never are. */
@@ -192,32 +209,67 @@ function isRolledUp({ kind, test }: WaitingDelivery): boolean {
 }
 
 /**
- * Plans recoveries of a group. They change the lines of its message; one further message is sent when all
- * alerts have recovered.
+ * Plans recoveries of an incident. They change the lines of its message; one further message is sent when all alerts
+ * in it have recovered.
  */
-function endOfGroup(group: RepliedToGroup, situation: RecipientSituation): Step | undefined {
-  const belongs = ({ recovery, answers }: WaitingDelivery) =>
-    recovery && answers !== null && situation.groups.get(answers)?.id === group.id
-  const ids = inOrder(situation.waiting, belongs, GROUP_PARTS_MAX).map(({ id }) => id)
-  if (!situation.canEdit) return undefined
-  if (group.over) {
+function endOfIncident(
+  message: IncidentMessage,
+  { waiting, incidents, ringsOnChange }: RecipientSituation,
+): Step | undefined {
+  const belongs = ({ recovery, incidentId }: WaitingDelivery) =>
+    recovery && incidentId !== null && incidents.get(incidentId)?.id === message.id
+  const ids = inOrder(waiting, belongs, GROUP_PARTS_MAX).map(({ id }) => id)
+  if (message.over) {
     const form = ids.length > 1 ? 'group' : 'alone'
-    return { next: { how: 'send', form, ids, ends: group.id } }
+    return { next: { how: 'send', form, ids, ends: message.id } }
   }
-  if (group.busy) return { ids }
-  if (!group.open) return situation.isByOutage ? { next: { how: 'drop', ids } } : undefined
-  return { next: { how: 'join', form: 'group', ids, messageId: group.id } }
+  if (message.busy) return { ids }
+  if (!message.open) return ringsOnChange ? { next: { how: 'drop', ids } } : undefined
+  return { next: { how: 'join', form: 'group', ids, messageId: message.id } }
+}
+
+/**
+ * Plans that alerts and raised severities join the message of their incident. An edit makes no sound: what must ring
+ * replaces the message by a new one with everything in it, unless the message has rung a moment ago for something
+ * else, or can ring again.
+ */
+function joinIncident(
+  message: IncidentMessage,
+  lead: WaitingDelivery,
+  { waiting, ringsOnChange }: RecipientSituation,
+): Step | undefined {
+  const room = GROUP_PARTS_MAX - message.parts
+  if (room <= 0 || (!message.open && !message.busy)) return undefined
+  const fits = (delivery: WaitingDelivery) =>
+    isRolledUp(delivery) && !delivery.recovery && delivery.incidentId === lead.incidentId
+  const chosen = inOrder(waiting, fits, room)
+  const ids = idsOf(chosen)
+  if (message.busy) return { ids }
+  const join = { how: 'join', form: 'group', ids, messageId: message.id } as const
+  if (ringsOnChange) {
+    const rings = message.taken || chosen.some(({ urgency }) => urgency > message.urgency)
+    return { next: { ...join, rings } }
+  }
+  const isQuiet = (delivery: WaitingDelivery) =>
+    delivery.urgency === 0 || (delivery.kind === 'alert' && hasJustRung(message, delivery))
+  if (chosen.every(isQuiet)) return { next: join }
+  return { next: { how: 'send', form: 'group', ids, replaces: message.id } }
+}
+
+/** Whether a message rang within the time of one message before a delivery, and for another signal. */
+function hasJustRung(
+  { loud, orderKeys, openedAt }: Pick<RecentMessage, 'loud' | 'orderKeys' | 'openedAt'>,
+  delivery: WaitingDelivery,
+): boolean {
+  return loud && !orderKeys.has(delivery.orderKey) && isInGroup(delivery, openedAt)
 }
 
 /** Plans to join a message of the same watch that was started at most five seconds ago. */
 function joinWatch(
   lead: WaitingDelivery,
-  { waiting, recent, canEdit, isByOutage, now }: RecipientSituation,
+  { waiting, recent, canEdit, now }: RecipientSituation,
 ): Step | undefined {
   if (lead.kind !== 'alert' || !isGrouped(lead)) return undefined
-  // Where a message stands for an outage, changing it from warning to critical notifies nobody.
-  const mustNotify = ({ urgency }: WaitingDelivery) => isByOutage && urgency === CRITICAL
-  if (mustNotify(lead)) return undefined
   const isOnItsWay = waiting.some((other) => other.taken === 'now' && belongTogether(other, lead))
   if (isOnItsWay) return { ids: [lead.id] }
   const mayJoin = ({ urgency, orderKey }: WaitingDelivery, to: RecentMessage) =>
@@ -235,10 +287,7 @@ function joinWatch(
   if (message === undefined) return undefined
   const { openedAt, parts } = message
   const fits = (delivery: WaitingDelivery) =>
-    isLike(delivery, lead) &&
-    isInGroup(delivery, openedAt) &&
-    mayJoin(delivery, message) &&
-    !mustNotify(delivery)
+    isLike(delivery, lead) && isInGroup(delivery, openedAt) && mayJoin(delivery, message)
   const ids = idsOf(inOrder(waiting, fits, GROUP_PARTS_MAX - parts))
   if (!canEdit) {
     const until = new Date(openedAt.getTime() + GROUP_SECONDS * 1000)
@@ -273,13 +322,16 @@ function rollUp({ waiting, recent, canEdit, now }: RecipientSituation): Step | u
 
 function sendFresh(
   lead: WaitingDelivery,
-  { waiting }: RecipientSituation,
+  { waiting, ringsOnChange }: RecipientSituation,
 ): { readonly next: NextMessage } {
   const alone: NextMessage = { how: 'send', form: 'alone', ids: [lead.id] }
   if (!isGrouped(lead)) return { next: alone }
   const openedAt = startOf(lead, waiting)
+  // A message that can ring again stands for one incident.
+  const isOfIncident = ({ incidentId }: WaitingDelivery) =>
+    !ringsOnChange || incidentId === lead.incidentId
   const fits = (delivery: WaitingDelivery) =>
-    isLike(delivery, lead) && isInGroup(delivery, openedAt)
+    isLike(delivery, lead) && isOfIncident(delivery) && isInGroup(delivery, openedAt)
   const ids = idsOf(inOrder(waiting, fits, GROUP_PARTS_MAX))
   return { next: ids.length > 1 ? { ...alone, form: 'group', ids } : alone }
 }

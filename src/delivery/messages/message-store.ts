@@ -53,9 +53,34 @@ export async function listRepliedTo(
     from deliveries d join sent_messages m on m.id = d.carried_by
     where d.alert_id = any(${sql.param([...alertIds])}::int[])
       and d.recipient_id = any(${sql.param([...recipientIds])}::int[])
-      and d.message_id is not null and d.kind in ('alert', 'group')
-      and m.kind in ('alert', 'group')
+      and d.message_id is not null and d.kind in ('alert', 'raised')
+      and m.kind in ('alert', 'raised', 'group')
     order by d.recipient_id, d.alert_id, d.delivered_at, d.id`)
+}
+
+/** The message that has the alerts of an incident. */
+export interface IncidentMessageRow extends Record<string, unknown> {
+  readonly recipientId: number
+  readonly incidentId: number
+  readonly id: string
+}
+
+/** The newest message to each of these recipients with alerts of each of these incidents, without roll-ups. */
+export async function listIncidentMessages(
+  db: Db,
+  recipientIds: readonly number[],
+  incidentIds: readonly number[],
+): Promise<IncidentMessageRow[]> {
+  if (incidentIds.length === 0) return []
+  return await db.execute<IncidentMessageRow>(sql`
+    select distinct on (d.recipient_id, d.incident_id) d.recipient_id as "recipientId",
+      d.incident_id as "incidentId", m.id
+    from deliveries d join sent_messages m on m.id = d.carried_by
+    where d.recipient_id = any(${sql.param([...recipientIds])}::int[])
+      and d.incident_id = any(${sql.param([...incidentIds])}::int[])
+      and d.carried_by is not null and not d.recovery and d.kind in ('alert', 'raised')
+      and m.kind in ('alert', 'raised', 'group')
+    order by d.recipient_id, d.incident_id, m.sent_at desc`)
 }
 
 /** A delivery in a message. */
@@ -264,6 +289,31 @@ export async function recordNoChange(
     update sent_messages m set leased_until = null, revisions = ${again.revisions},
       revise_at = ${again.at}::timestamptz
     where m.id = ${taken.id} and m.leased_until = ${taken.leasedUntil}`)
+}
+
+/**
+ * Moves the deliveries of a message into the one that replaced it. The replaced one is left without any, so that it is
+ * deleted at its destination.
+ */
+export async function moveParts(
+  tx: Db,
+  {
+    from,
+    to,
+    messageId,
+  }: { readonly from: string; readonly to: string; readonly messageId: string | null },
+): Promise<void> {
+  const moved = await tx.execute<{ id: string }>(sql`
+    update deliveries d set carried_by = ${to}::uuid, message_id = ${messageId}
+    where d.id = any(array(
+      select id from deliveries where carried_by = ${from}::uuid order by id for update))
+    returning d.id`)
+  await tx.execute(sql`
+    update sent_messages m set watch_id = null, version = m.version + 1,
+      revisions = 0, leased_until = null, revise_at = m.sent_at
+    where m.id = ${from}::uuid`)
+  await tx.execute(sql`
+    update sent_messages m set parts = m.parts + ${moved.length} where m.id = ${to}::uuid`)
 }
 
 /** Records that the message was deleted at its destination, or cannot be changed there any more. */

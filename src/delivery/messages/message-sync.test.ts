@@ -157,12 +157,13 @@ describe('an outage of a provider to which other signals are added', () => {
     ])
   })
 
-  test('leads the message about its raised severity', () => {
+  test('leads its message with the severities to which its alerts have risen', () => {
     const raised = duties.map((part) => later('raised', part))
-    expect(shown(raised).split('\n').slice(0, 2)).toEqual([
-      `🔴 ${now}`,
-      'Severity raised to critical · since 09:10\u00a0UTC',
-    ])
+    expect(
+      shown([...duties, ...raised])
+        .split('\n')
+        .slice(0, 2),
+    ).toEqual([`🔴 ${now}`, 'Critical · since 09:10\u00a0UTC'])
   })
 
   test('has the figures of now in every message that is shown again', () => {

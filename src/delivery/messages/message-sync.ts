@@ -92,7 +92,7 @@ export function currentContent(
   sent: readonly ShownPart[],
   states: States,
 ): { readonly envelope: Envelope; readonly state: MessageState } | undefined {
-  const parts = sent.map((part) => ({
+  const parts = withoutRaised(sent).map((part) => ({
     ...part,
     envelope: asCurrent(part.envelope, stateIn(states, part) ?? {}),
   }))
@@ -109,8 +109,19 @@ export function currentContent(
   // In a group, a recovery changes the line of its alert and has no separate line.
   const alerts = parts.filter(({ envelope }) => !envelope.message.isRecovery)
   const lines = kind === 'group' && alerts.length > 0 ? alerts : parts
+  const [only] = lines
+  if (kind === 'group' && lines.length === 1 && only !== undefined) {
+    return aloneContent(only, stateIn(states, only), { shownAt, openPart })
+  }
   const ended = lines.filter((part) => hasEnded(stateIn(states, part) ?? {}))
-  const envelope = groupEnvelope(kind, id, lines, new Set(ended.map((part) => part.envelope)))
+  const { of, ...main } = groupEnvelope(
+    kind,
+    id,
+    lines,
+    new Set(ended.map((part) => part.envelope)),
+  )
+  // A raised severity is news of its incident, whose message this is.
+  const envelope = { ...main, ...(of === 'reminder' && { of }) }
   const items = new Map(
     lines.flatMap((part) => {
       const state = stateIn(states, part)
@@ -125,6 +136,32 @@ export function currentContent(
     shownAt,
   }
   return { envelope, state }
+}
+
+/** An incident with one alert looks like that alert. A raised severity that is over is told like any alert. */
+function aloneContent(
+  { envelope }: ShownPart,
+  known: MessageState | undefined,
+  { shownAt, openPart }: { readonly shownAt: Date; readonly openPart: SentMessage['openPart'] },
+): { readonly envelope: Envelope; readonly state: MessageState } {
+  const state = { ...known, shownAt, ...(openPart !== null && { open: openPart }) }
+  const { kind, ...first } = envelope
+  return { envelope: kind === 'raised' && hasEnded(state) ? first : envelope, state }
+}
+
+/** The deliveries without the alerts whose severity has risen: the raised ones stand for them. */
+function withoutRaised(sent: readonly ShownPart[]): readonly ShownPart[] {
+  const risen = new Map<number, number>()
+  for (const { envelope, alertId } of sent) {
+    const { kind, answers } = envelope
+    if (kind !== 'raised' || answers === undefined || alertId === null) continue
+    risen.set(answers, Math.max(alertId, risen.get(answers) ?? 0))
+  }
+  return sent.filter(({ alertId, envelope: { kind, answers } }) => {
+    const first = kind === 'raised' ? answers : (alertId ?? undefined)
+    const newest = first === undefined ? undefined : risen.get(first)
+    return newest === undefined || newest === alertId
+  })
 }
 
 /** Alerts whose states a message shows. */

@@ -155,6 +155,7 @@ async function releaseUndone(
     task.rows.map(({ id, attempts }) => ({ id, attempt: attempts })),
   )
   for (const { attemptResult, task } of undone) {
+    if (task.replaces !== undefined) await keepReplaced(db, task.replaces, clock.now())
     if (task.change === undefined) continue
     const { change } = task
     if (attemptResult.kind === 'aborted') {
@@ -251,9 +252,33 @@ async function recordMessages(
     else if (task.stored !== undefined && attemptResult.kind === 'delivered') {
       await messages.insertMessage(tx, sentMessage(deps, result, attemptResult.receipt.messageId))
     }
+    if (task.replaces !== undefined) await recordReplacement(tx, result, task.replaces)
   }
   await reviseLate(deps, tx, over)
   await planPictures(deps, tx, over)
+}
+
+/** Moves the deliveries of a replaced message into the new one, if that was sent. */
+async function recordReplacement(
+  tx: Db,
+  { task, attemptResult, at }: SendTaskResult,
+  replaced: NonNullable<SendTask['replaces']>,
+): Promise<void> {
+  if (attemptResult.kind !== 'delivered') return await keepReplaced(tx, replaced, at)
+  const id = carrierOf(task)
+  const { messageId = null } = attemptResult.receipt
+  await messages.moveParts(tx, { from: replaced.id, to: id, messageId })
+  // A new message is sent without the states of its alerts, and something may have joined the replaced one meanwhile.
+  await messages.markMessagesStale(tx, [id])
+}
+
+/** Ends the lease of a message that was not replaced. */
+async function keepReplaced(
+  db: Db,
+  replaced: NonNullable<SendTask['replaces']>,
+  at: Date,
+): Promise<void> {
+  await messages.recordNoChange(db, replaced, { at, revisions: replaced.revisions })
 }
 
 async function recordChange(
@@ -283,7 +308,7 @@ function sentMessage(
 ): messages.SentMessage {
   const { stored, channel, recipientId, wallet, partitionKey } = task
   if (stored === undefined) throw new Error('a message that is not stored')
-  const { kind, watchId, incidentId, recovery, loud, openedAt } = stored
+  const { kind, watchId, recovery, loud, openedAt } = stored
   const isChangeable = channels[channel].edit !== undefined
   return {
     id: carrierOf(task),
@@ -292,7 +317,6 @@ function sentMessage(
     channel,
     partitionKey,
     watchId,
-    incidentId,
     kind,
     recovery,
     loud,
@@ -320,20 +344,29 @@ async function reviseLate(
       task.stored !== undefined &&
       deps.channels[task.channel].edit !== undefined,
   )
-  const alertIds = arrived.flatMap(({ task }) => task.rows.flatMap(({ alertId }) => alertId ?? []))
+  const alertIds = arrived.flatMap(({ task }) => shownAlerts(task))
   if (alertIds.length === 0) return
   const states = await deps.stateOf(tx, alertIds)
   const late = arrived.filter(({ task }) =>
-    task.rows.some(({ alertId, recovery }) => {
-      // A recovery never changes, and the line of its alert was written with its current state.
-      if (alertId === null || recovery) return false
-      return !isSame(states.get(alertId), task.stored?.states.get(alertId))
-    }),
+    shownAlerts(task).some(
+      (alertId) => !isSame(states.get(alertId), task.stored?.states.get(alertId)),
+    ),
   )
   await messages.markMessagesStale(
     tx,
     late.map(({ task }) => carrierOf(task)),
   )
+}
+
+/**
+ * The alerts that a task has drawn: those that it adds, and those of a message that it replaces. A recovery never
+ * changes, and the line of its alert was written with its current state.
+ */
+function shownAlerts({ rows, replaces, stored }: SendTask): readonly number[] {
+  return [
+    ...rows.flatMap(({ alertId, recovery }) => (alertId === null || recovery ? [] : [alertId])),
+    ...(replaces === undefined ? [] : (stored?.states.keys() ?? [])),
+  ]
 }
 
 function isSame(a: MessageState = {}, b: MessageState = {}): boolean {

@@ -45,6 +45,7 @@ export async function attemptTask(
     attemptResult,
   })
   try {
+    if (task.change?.isReplaced) return end(await removeReplaced(deps, task, opened, signal))
     const envelope = readEnvelope(deps, task)
     isTest = envelope.message.test
     if (opened === undefined) return end({ kind: 'off' })
@@ -66,6 +67,24 @@ export async function attemptTask(
       error: new DeliveryError('internal', { isOurFault: true, cause: error }),
     })
   }
+}
+
+/** Deletes a message that another one has replaced. */
+async function removeReplaced(
+  deps: Deps,
+  task: SendTask,
+  opened: DecryptionResult | undefined,
+  signal: AbortSignal,
+): Promise<AttemptResult> {
+  const isReadable = opened !== undefined && !('unreadable' in opened)
+  if (!isReadable || !canBeSentTo(opened.status, false)) return { kind: 'gone' }
+  const { destination, locale } = checkedDestination(deps, task, opened)
+  const { channel: key, change } = task
+  const context = { now: deps.clock.now(), signal, locale }
+  if (change !== undefined) {
+    await deps.channels[key].remove?.(destination, change.messageId, context)
+  }
+  return { kind: 'gone' }
 }
 
 /** A permanent failure as one that is tried again. */
@@ -120,6 +139,7 @@ async function sendOrChange(
     ...(answersMessageId !== undefined && { answersMessageId }),
     ...(known.length > 0 && { answeredMessageIds: known }),
     ...(change?.isLonger && { isLonger: true }),
+    ...(change?.rings && { rings: true }),
     ...(change?.isAwaited && { isAwaited: true }),
     ...(url !== undefined && { unsubscribeUrl: url }),
   }

@@ -22,6 +22,8 @@ export interface SendTask {
   readonly stored?: StoredMessage
   /** The message to change; undefined for a new one. */
   readonly change?: MessageChange
+  /** The message that a new one replaces, with its deliveries; leased meanwhile. */
+  readonly replaces?: ReplacedMessage
   /** Ids, at the destination, of the messages to which this message replies; undefined for one that is not known. */
   readonly answeredMessageIds?: readonly (string | undefined)[]
 }
@@ -29,8 +31,6 @@ export interface SendTask {
 export interface StoredMessage {
   readonly kind: EnvelopeKind
   readonly watchId: number | null
-  /** The incident that the message stands for. */
-  readonly incidentId: number | null
   readonly recovery: boolean
   readonly loud: boolean
   readonly openedAt: Date
@@ -38,6 +38,13 @@ export interface StoredMessage {
   readonly states: ReadonlyMap<number, MessageState>
   /** The picture of the message with the label of the watch, if it shows something new. */
   readonly picture?: MessagePicture & { readonly name: string }
+}
+
+/** A message that another one replaces. */
+export interface ReplacedMessage {
+  readonly id: string
+  readonly leasedUntil: Date | null
+  readonly revisions: number
 }
 
 export interface MessageChange {
@@ -49,6 +56,10 @@ export interface MessageChange {
   readonly revisions: number
   /** Whether alerts are added to the message. */
   readonly isLonger: boolean
+  /** Whether it rings again. */
+  readonly rings: boolean
+  /** Whether another message replaced it, so that it is deleted. */
+  readonly isReplaced: boolean
   /** Whether a person has pressed a button and waits for the change. */
   readonly isAwaited: boolean
   readonly state: MessageState
