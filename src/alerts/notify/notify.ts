@@ -127,7 +127,7 @@ export async function notifyRecipients(
           render,
           wasDeferred: deferred.wasDeferred(notification, recipient.id),
         })
-        return [{ watchId: notification.watch.id, row, counts: countsFor(notification, plan) }]
+        return [{ row, ...budgetOf(notification, recipient, plan) }]
       }),
     )
   })
@@ -196,9 +196,14 @@ function isFor({ type, only, except }: Notification, recipient: NotifiedRecipien
   return getsAlertsOf(type, recipient)
 }
 
-/** Whether a delivery counts against the watch's budget: it does if its alert is sent, now or later. */
-function countsFor({ kind, isRecovery }: Notification, { status }: Plan): boolean {
-  return kind !== 'reminder' && !isRecovery && status !== 'muted'
+/** The budget of a delivery. It counts if its alert is sent, now or later. */
+function budgetOf(
+  { kind, isRecovery, watch }: Notification,
+  { isFollower }: NotifiedRecipient,
+  { status }: Plan,
+): Omit<PlannedDelivery, 'row'> {
+  const counts = kind !== 'reminder' && !isRecovery && status !== 'muted'
+  return { watchId: watch.id, isFollower, counts }
 }
 
 function deliveryOf(
