@@ -287,6 +287,8 @@ test('a follower gets thirty alerts a day at most, hears of the limit once, and 
     })
   for (let count = 1; count <= 32; count += 1) {
     await fire('fsp.fast-updates', 2 * count)
+    // It says nothing of the provider, so no follower hears of it.
+    await fire('fsp.monitoring', 2 * count)
     await fire('fsp.fast-updates.recovered', 2 * count + 1)
     world.clock.advance(600)
   }

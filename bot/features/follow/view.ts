@@ -46,7 +46,7 @@ export function followScreen(reader: Reader, shown: FollowScreen): View {
     head,
     ...state.map((line) => textHtml(line)),
     '',
-    isFollowed ? t.html('bot:follow.on', { name }) : undefined,
+    ...(isFollowed ? [t.html('bot:follow.on', { name }), ''] : []),
     isLinked ? undefined : watchLine(reader, name),
     isFollowed ? undefined : t.html(isLinked ? 'bot:follow.offer' : 'bot:follow.or', { name }),
   ]

@@ -189,9 +189,13 @@ function attempt(
   }
 }
 
+/** Event of the service without data. It says nothing of a provider, so its followers do not get it. */
+const NO_DATA_EVENT = 'fsp.monitoring'
+
 /** Whether a recipient gets a notification. */
-function isFor({ type, only, except }: Notification, recipient: NotifiedRecipient): boolean {
-  const { id } = recipient
+function isFor({ type, event, only, except }: Notification, recipient: NotifiedRecipient): boolean {
+  const { id, isFollower } = recipient
+  if (isFollower && event.startsWith(NO_DATA_EVENT)) return false
   if (only?.has(id) === false || except?.has(id) === true) return false
   return getsAlertsOf(type, recipient)
 }
