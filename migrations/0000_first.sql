@@ -20,6 +20,8 @@ CREATE TABLE "alerts" (
 	"wallet" text NOT NULL,
 	"watch_id" integer NOT NULL,
 	"watch_label" text NOT NULL,
+	"incident_id" integer NOT NULL,
+	"opens_incident" boolean NOT NULL,
 	"type" text NOT NULL,
 	"signal" text,
 	"group" text,
@@ -51,6 +53,11 @@ CREATE TABLE "alerts" (
 ) PARTITION BY RANGE ("fired_at");
 --> statement-breakpoint
 CREATE TABLE "alerts_default" PARTITION OF "alerts" DEFAULT;
+--> statement-breakpoint
+CREATE TABLE "incident_numbers" (
+	"wallet" text PRIMARY KEY NOT NULL,
+	"last" integer NOT NULL
+);
 --> statement-breakpoint
 CREATE TABLE "challenges" (
 	"nonce" text PRIMARY KEY NOT NULL,
@@ -289,6 +296,7 @@ CREATE TABLE "deliveries" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"wallet" text NOT NULL,
 	"alert_id" integer,
+	"incident_id" integer,
 	"recipient_id" integer NOT NULL,
 	"watch_id" integer,
 	"channel" text NOT NULL,
@@ -342,6 +350,7 @@ CREATE TABLE "sent_messages" (
 	"channel" text NOT NULL,
 	"partition_key" text NOT NULL,
 	"watch_id" integer,
+	"incident_id" integer,
 	"kind" text NOT NULL,
 	"recovery" boolean NOT NULL,
 	"loud" boolean NOT NULL,
@@ -352,7 +361,7 @@ CREATE TABLE "sent_messages" (
 	"version" integer NOT NULL,
 	"revise_at" timestamp with time zone,
 	"revisions" integer NOT NULL,
-	"help" text,
+	"open_part" text,
 	"leased_until" timestamp with time zone
 ) PARTITION BY RANGE ("id");
 --> statement-breakpoint
@@ -697,6 +706,7 @@ ALTER TABLE "signal_states" ADD CONSTRAINT "signal_states_watch_id_watches_id_fk
 ALTER TABLE "watches" ADD CONSTRAINT "watches_target_id_targets_id_fk" FOREIGN KEY ("target_id") REFERENCES "public"."targets"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "alert_budgets_summary" ON "alert_budgets" USING btree ("summary_at") WHERE summary_at is not null;--> statement-breakpoint
 CREATE INDEX "alerts_wallet" ON "alerts" USING btree ("wallet","fired_at","id");--> statement-breakpoint
+CREATE INDEX "alerts_incident" ON "alerts" USING btree ("wallet","incident_id");--> statement-breakpoint
 CREATE INDEX "alerts_created" ON "alerts" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "alerts_watch" ON "alerts" USING btree ("watch_id","fired_at");--> statement-breakpoint
 CREATE INDEX "alerts_open" ON "alerts" USING btree ("wallet","watch_id","signal") WHERE is_episode and recovered_at is null;--> statement-breakpoint
@@ -743,6 +753,7 @@ CREATE INDEX "deliveries_retained" ON "deliveries" USING btree ("recipient_id","
 CREATE INDEX "deliveries_carried" ON "deliveries" USING btree ("carried_by") WHERE carried_by is not null;--> statement-breakpoint
 CREATE INDEX "outage_pictures_due" ON "outage_pictures" USING btree ("planned_at") WHERE not taken;--> statement-breakpoint
 CREATE INDEX "sent_messages_recent" ON "sent_messages" USING btree ("recipient_id","sent_at");--> statement-breakpoint
+CREATE INDEX "sent_messages_incident" ON "sent_messages" USING btree ("recipient_id","incident_id") WHERE incident_id is not null;--> statement-breakpoint
 CREATE INDEX "sent_messages_name" ON "sent_messages" USING btree ("recipient_id","message_id");--> statement-breakpoint
 CREATE INDEX "sent_messages_stale" ON "sent_messages" USING btree ("channel","recipient_id","revise_at") WHERE revise_at is not null;--> statement-breakpoint
 CREATE INDEX "fsp_rewards_waiting" ON "fsp_rewards" USING btree ("voter") WHERE not claimed;--> statement-breakpoint
@@ -781,4 +792,5 @@ CREATE INDEX "telegram_updates_turn" ON "telegram_updates" USING btree ("turn","
 CREATE INDEX "telegram_updates_chat" ON "telegram_updates" USING btree ("chat_key","update_id") WHERE handled_at is null;--> statement-breakpoint
 -- Rows that are often updated stay on their page, so that an update writes no index.
 ALTER TABLE "signal_states" SET (fillfactor = 50);--> statement-breakpoint
-ALTER TABLE "alert_budgets" SET (fillfactor = 50);
+ALTER TABLE "alert_budgets" SET (fillfactor = 50);--> statement-breakpoint
+ALTER TABLE "incident_numbers" SET (fillfactor = 50);

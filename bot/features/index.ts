@@ -5,6 +5,7 @@ import { connectFeature } from './connect/handlers.ts'
 import { exampleFeature } from './example/handlers.ts'
 import { fallbackFeature } from './fallback/handlers.ts'
 import { followFeature } from './follow/handlers.ts'
+import { groupFeature } from './group/handlers.ts'
 import { createHelpFeature } from './help/handlers.ts'
 import { createLanguageFeature } from './language/handlers.ts'
 import { lookUpFeature } from './look-up/handlers.ts'
@@ -64,6 +65,7 @@ export const REGISTRY: readonly Feature[] = [
   createHelpFeature(() => REGISTRY),
   stopFeature,
   topicFeature,
+  groupFeature,
   membershipFeature,
   fallbackFeature,
 ]

@@ -3,8 +3,6 @@ import type { AlertFilter } from '#src/actions/verbs.ts'
 
 /** Default filter of a list of alerts. */
 export const USUAL_FILTER: AlertFilter = {
-  state: 'all',
-  severity: 'all',
   time: '7d',
   watchId: undefined,
 }

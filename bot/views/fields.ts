@@ -16,7 +16,6 @@ import { type DisplayValues, SEVERITIES } from '#src/kernel/display-values.ts'
 import { countGraphemes } from '#src/kernel/outside-text.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import type { NumberField, SettingField } from '#src/watches/form.ts'
-import { COOLDOWN_SECONDS_MAX } from '#src/watches/model.ts'
 import {
   type InputProblem,
   type NumberUnit,
@@ -35,15 +34,6 @@ export interface SettingWithOwner {
 /** Settings that every watch has, in addition to the settings of its type. */
 const WATCH_FIELDS: readonly SettingField[] = [
   { key: 'minSeverity', code: 'sev', kind: 'choice', options: SEVERITIES, suggested: 'info' },
-  {
-    key: 'cooldownSeconds',
-    code: 'cool',
-    kind: 'duration',
-    min: 0,
-    max: COOLDOWN_SECONDS_MAX,
-    presets: [0, 600, 3600, 21_600],
-    suggested: 0,
-  },
 ]
 
 /** The setting of a type, or of every watch, with this short name. */

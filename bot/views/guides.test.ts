@@ -5,7 +5,7 @@ import { REGISTRY } from '#src/watches/types/index.ts'
 import { findField, presetsOf, readValue, valueText } from './fields.ts'
 
 /** Short names used in every form. */
-const RESERVED = ['tok', 'rec', 'sev', 'who', 'sig', 'lab', 'cool']
+const RESERVED = ['tok', 'sev', 'who', 'sig', 'lab']
 
 const reader = { t: translator('en'), timezone: 'UTC', isGroup: false, bot: 'watchdog_bot' }
 

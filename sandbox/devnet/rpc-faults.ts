@@ -28,8 +28,8 @@ export interface HttpRefusal {
   readonly isBare?: boolean
   /** HTML of the body, in place of JSON. */
   readonly page?: string
-  /** Header `Retry-After`. */
-  readonly retryAfterSeconds?: number
+  /** Further headers, such as `retry-after`. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** How a call is refused: an HTTP answer to its whole request, or a JSON-RPC error. */

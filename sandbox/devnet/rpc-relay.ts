@@ -119,13 +119,13 @@ async function askChain(
 }
 
 function refused(refusal: HttpRefusal, call: RpcCall | undefined): Relayed {
-  const { status, error, isBare, page, retryAfterSeconds } = refusal
+  const { status, error, isBare, page, headers } = refusal
   const envelope = { jsonrpc: '2.0', id: call?.id ?? null, error: error ?? `status ${status}` }
   return {
     status,
     headers: {
       'content-type': page === undefined ? 'application/json' : 'text/html',
-      ...(retryAfterSeconds !== undefined && { 'retry-after': `${retryAfterSeconds}` }),
+      ...headers,
     },
     body: page ?? JSON.stringify(isBare === true ? error : envelope),
   }

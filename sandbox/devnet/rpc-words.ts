@@ -98,7 +98,7 @@ export const RATE_REFUSALS = {
   page: () => ({ status: 429, page: titled('429 Too Many Requests') }),
   retryAfter: (retryAfterSeconds) => ({
     status: 429,
-    retryAfterSeconds,
+    headers: { 'retry-after': `${retryAfterSeconds}` },
     page: titled('429 Too Many Requests'),
   }),
   quickNode: () => ({ status: 429, error: TOO_MANY_A_SECOND }),

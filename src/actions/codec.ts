@@ -8,7 +8,7 @@
 import { z } from 'zod'
 import { VERBS, type Verb } from './verbs.ts'
 
-export type { HelpPart, MuteDuration, Verb } from './verbs.ts'
+export type { MuteDuration, PartCode, Verb } from './verbs.ts'
 
 const VERSION = '1'
 const BYTES_MAX = 64
@@ -46,7 +46,7 @@ export function packed<V extends Verb>(
 
 /** Data of a button that lists the alerts of the last 24 hours, with `watchId` only those of this watch. */
 export function alertsOfLast24Hours(watchId?: number): ButtonData {
-  const filter = { state: 'all', severity: 'all', time: '24h', watchId } as const
+  const filter = { time: '24h', watchId } as const
   return packed('alert.list', { filter, cursor: undefined })
 }
 

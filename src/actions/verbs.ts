@@ -109,9 +109,9 @@ const word = z.string().regex(/^[a-z0-9]{1,3}$/)
 const topic = z.string().regex(/^[a-z]{1,8}$/)
 /** First hex digits of the SHA-256 of the shown version of the terms. */
 const terms = z.string().regex(/^[0-9a-f]{8}$/)
-/** Part of a signal's help: why, causes, what to do. */
-const part = z.enum(['w', 'c', 'd'])
-export type HelpPart = z.output<typeof part>
+/** What is opened below an alert: why, causes, what to do, the ways to mute. */
+const part = z.enum(['w', 'c', 'd', 'm'])
+export type PartCode = z.output<typeof part>
 /** Name of a price feed. */
 const feed = z.string().regex(/^[\w.+-]{1,16}\/[\w.+-]{1,8}$/)
 const address = bytes<Address>(20, 27, (hex) => getAddress(`0x${hex}`))
@@ -128,41 +128,27 @@ const mailbox = z.string().regex(/^[\x21-\x39\x3b-\x7e]{3,53}$/)
 const zone = z.string().regex(/^[A-Za-z][\w/+-]{1,31}$/)
 const signals = z.enum(['all', 'crt', 'def'])
 
-const STATES = { a: 'all', f: 'firing', r: 'recovered', k: 'acknowledged', x: 'closed' } as const
-const LEVELS = { a: 'all', c: 'critical', w: 'warning', i: 'info' } as const
 const TIMES = { a: 'all', d: '24h', w: '7d', m: '30d' } as const
 
 /** Filter of a list of alerts. */
 export interface AlertFilter {
-  readonly state: (typeof STATES)[keyof typeof STATES]
-  readonly severity: (typeof LEVELS)[keyof typeof LEVELS]
   readonly time: (typeof TIMES)[keyof typeof TIMES]
   /** Undefined for all watches. */
   readonly watchId: number | undefined
 }
 
 const filter = z.codec(
-  z.string().regex(/^[afrkx][acwi][adwm](?:[1-9a-z][0-9a-z]{0,6})?$/),
+  z.string().regex(/^[adwm](?:[1-9a-z][0-9a-z]{0,6})?$/),
   z.custom<AlertFilter>((value) => typeof value === 'object' && value !== null),
   {
     decode: (text, context) => {
-      const state = nameOf(STATES, text[0])
-      const severity = nameOf(LEVELS, text[1])
-      const time = nameOf(TIMES, text[2])
-      const watch = optional(id).safeParse(text.slice(3))
-      if (state && severity && time && watch.success) {
-        return { state, severity, time, watchId: watch.data }
-      }
+      const time = nameOf(TIMES, text[0])
+      const watch = optional(id).safeParse(text.slice(1))
+      if (time && watch.success) return { time, watchId: watch.data }
       context.issues.push({ code: 'custom', input: text })
       return z.NEVER
     },
-    encode: ({ state, severity, time, watchId }) =>
-      [
-        letterOf(STATES, state),
-        letterOf(LEVELS, severity),
-        letterOf(TIMES, time),
-        z.encode(optional(id), watchId),
-      ].join(''),
+    encode: ({ time, watchId }) => letterOf(TIMES, time) + z.encode(optional(id), watchId),
   },
 )
 
@@ -185,11 +171,11 @@ export const VERBS = {
   close: {},
   demo: {
     // Capital letters stand for the example for holders of FLR.
-    part: z.enum(['s', 'a', 'm', 'w', 'c', 'd', 'S', 'A', 'M', 'W', 'C', 'D']),
+    part: z.enum(['s', 'a', 'q', 'm', 'd', 'S', 'A', 'Q', 'M', 'D']),
     opened: optional(second),
     acknowledged: flag,
     muted: flag,
-    help: optional(part),
+    open: optional(part),
   },
   connect: { spend: flag },
   'connect.watch': { type, address },
@@ -223,6 +209,7 @@ export const VERBS = {
   'watch.whoAll': { id },
   'watch.whoFlip': { id, recipient: id },
   'watch.esc': { id },
+  'watch.escWho': { id },
   'watch.escAfter': { id, minutes: count },
   'watch.escFlip': { id, recipient: id },
   'watch.escLater': { id, recipient: id },
@@ -230,9 +217,9 @@ export const VERBS = {
   'watch.testTo': { id, to: z.enum(['here', 'all']) },
   'test.press': {},
   'test.try': { what: z.enum(['ack', 'mute', 'rec']) },
-  'test.help': { part },
+  'test.open': { part },
   'watch.more': { id },
-  'watch.raw': { id },
+  'watch.rule': { id },
   'watch.delete': { id },
   'watch.deleteYes': { id },
   'signal.list': { id },
@@ -240,14 +227,11 @@ export const VERBS = {
   'signal.card': { id, signal },
   'signal.all': { id, signals },
   'signal.flip': { id, signal },
-  'signal.recovery': { id, signal },
-  'signal.reset': { id, signal },
   'signal.set': { id, signal, parameter, value: parameterValue },
   'signal.ask': { id, signal, parameter },
-  'signal.help': { id, signal, part },
+  'signal.help': { id, signal },
   'new.start': {},
   'new.type': { type, address: optional(address) },
-  'new.like': { id },
   'new.pick': { rev, index },
   'new.page': { rev, page },
   'new.set': { rev, field, value },
@@ -259,34 +243,24 @@ export const VERBS = {
   'new.cancel': { rev },
   'new.create': { rev },
   'alert.card': { id },
-  'alert.deliveries': { id },
   'alert.ack': { id },
   'alert.unack': { id },
   'alert.ackAll': {},
   'alert.unackAll': {},
   'alert.mute': { id, duration },
-  'alert.help': { id, part },
+  'alert.open': { id, part },
   'alert.list': { filter, cursor },
-  'alert.filter': { filter },
-  'alert.csv': { filter },
-  'alert.delete': { id },
-  'alert.deleteYes': { id },
-  'alert.clear': { filter },
-  'alert.clearYes': { filter, index },
   status: {},
   'status.pin': { on: flag },
   'status.pick': {},
-  'status.provider': { address, count },
+  'status.provider': { address },
   topup: {},
   'topup.asset': { asset },
-  'topup.history': { cursor },
   'topup.quote': { asset, credits },
   'topup.slots': { quantity: count, periods: index, renew: flag },
   'topup.buy': { asset, credits, quantity: count, periods: index, renew: flag },
   'topup.check': { handle },
-  'topup.qr': { handle },
-  'topup.hash': { handle },
-  'topup.drop': { handle },
+  'topup.ways': { handle },
   slots: {},
   'slots.list': {},
   'slots.quote': { quantity: count, periods: index, renew: flag },
@@ -301,6 +275,7 @@ export const VERBS = {
   'rec.page': { page },
   'rec.card': { id },
   'rec.log': { id, cursor },
+  'rec.more': { id },
   'rec.add': {},
   'rec.kind': { type },
   'rec.mail': { mailbox },
@@ -327,6 +302,7 @@ export const VERBS = {
   'rec.delete': { id },
   'rec.deleteYes': { id },
   settings: {},
+  'settings.alerts': {},
   'settings.lang': {},
   'settings.langSet': { locale },
   'settings.zone': { region: word, page },
@@ -340,6 +316,7 @@ export const VERBS = {
   'mute.all': { duration },
   'mute.off': { kind: word, id },
   help: { topic: optional(topic) },
+  'group.settings': {},
   'group.topic': { choice: word },
   stop: {},
   'stop.unlink': { id },

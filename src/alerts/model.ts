@@ -16,11 +16,15 @@ import { Id, Instant, JsonObject } from '#src/kernel/units.ts'
 import { EVENTS } from '#src/watches/events.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 
-/** Maximum number of other open alerts that the page of an alert acknowledges together with its own. */
-export const OPEN_OTHERS_MAX = 500
-
 export const ALERT_STATES = ['firing', 'recovered', 'acknowledged', 'closed'] as const
 export type AlertState = (typeof ALERT_STATES)[number]
+/** The states, from the one that decides first about the state of an incident with alerts in several of them. */
+export const STATES_IN_ORDER: readonly AlertState[] = [
+  'firing',
+  'acknowledged',
+  'closed',
+  'recovered',
+]
 
 /** Title and body in one locale. */
 export const RenderedText = z
@@ -39,6 +43,7 @@ export const AlertData = JsonObject.meta({
 export const Alert = z
   .object({
     id: Id,
+    incidentId: Id.meta({ description: 'operations:field.incidentId' }),
     watchId: Id,
     watchLabel: z.string(),
     type: z.string(),
@@ -60,6 +65,32 @@ export const Alert = z
   .meta({ id: 'Alert' })
 export type Alert = z.output<typeof Alert>
 
+/** Most alerts and recoveries of an incident that a list shows. */
+export const INCIDENT_PARTS_MAX = 100
+
+/** One or several alerts of a watch with one cause, from the first to the last recovery. */
+export const Incident = z
+  .object({
+    id: Id.meta({ description: 'operations:field.incidentId' }),
+    title: z.string(),
+    severity: z.enum(SEVERITIES).meta({ description: 'operations:field.incidentSeverity' }),
+    state: z.enum(ALERT_STATES).meta({ description: 'operations:field.incidentState' }),
+    firedAt: Instant,
+    recoveredAt: Instant.nullable(),
+    durationSeconds: z.number().nullable(),
+    acknowledgedAt: Instant.nullable(),
+    acknowledgedBy: z.string().nullable().meta({ description: 'operations:field.incidentOwner' }),
+    alerts: z.array(Alert).meta({ description: 'operations:field.incidentAlerts' }),
+  })
+  .meta({ id: 'Incident' })
+export type Incident = z.output<typeof Incident>
+
+/** An alert in a list; with `group=incident` the first alert of each incident, with the incident. */
+export const ListedAlert = Alert.extend({
+  incident: Incident.optional().meta({ description: 'operations:field.incident' }),
+}).meta({ id: 'ListedAlert' })
+export type ListedAlert = z.output<typeof ListedAlert>
+
 /** Body of an acknowledgement. If it is omitted, the alert is acknowledged. */
 export const AcknowledgeInput = z
   .strictObject({ acknowledged: z.boolean().optional() })
@@ -74,7 +105,7 @@ export const Acknowledgement = z
   })
   .meta({ id: 'Acknowledgement' })
 
-export const AlertPage = pageSchema(Alert)
+export const AlertPage = pageSchema(ListedAlert)
   .extend({
     nextCursor: z.string().nullable().meta({ description: 'operations:field.alertsNextCursor' }),
   })
@@ -93,8 +124,18 @@ const alertFilter = {
   to: Instant.optional(),
 }
 
-/** Query of `GET /alerts`. */
-export const AlertQuery = z.strictObject({ ...alertFilter, ...pageQueryFields })
+/** Query of `GET /alerts/export`: the filters of the list. */
+export const AlertExportQuery = z.strictObject(alertFilter)
+
+/** Query of `GET /alerts`. `group=incident` lists incidents: an alert of each must match the other filters. */
+export const AlertQuery = z.strictObject({
+  ...alertFilter,
+  group: z
+    .enum([...SIGNAL_GROUPS, 'incident'])
+    .optional()
+    .meta({ description: 'operations:field.alertGroup' }),
+  ...pageQueryFields,
+})
 export type AlertQuery = z.output<typeof AlertQuery>
 
 const IDS_MAX = 500
@@ -146,7 +187,4 @@ export type AlertSelection = z.output<typeof AlertSelection>
 export const AlertDeletionResult = z.object({ deleted: z.int() }).meta({ id: 'DeletedAlerts' })
 
 /** Decoded filters of a list of alerts. */
-export type AlertFilter = Omit<AlertQuery, 'limit' | 'cursor'>
-
-/** Query of `GET /alerts/export`: the filters of the list. */
-export const AlertExportQuery = z.strictObject(alertFilter)
+export type AlertFilter = z.output<typeof AlertExportQuery>

@@ -21,6 +21,7 @@ import type { AlertRow } from './store.ts'
 /** A recorded alert. */
 export interface RecordedAlert {
   readonly alertId: number
+  readonly incidentId: number
   readonly type: string
   readonly signal: string | null
   readonly group: string | null
@@ -35,6 +36,7 @@ export interface RecordedAlert {
 export function recordedFromRow(row: AlertRow): RecordedAlert {
   return {
     alertId: row.id,
+    incidentId: row.incidentId,
     type: row.type,
     signal: row.signal,
     group: row.group,
@@ -92,9 +94,10 @@ export function renderListedAlert(
 ): EnvelopeMessage {
   const alert = recordedFromRow(row)
   const shown = { ...alert, data: dataFor(reader, alert.data) }
-  const { alertId, event, severity, firedAt } = alert
+  const { alertId, incidentId, event, severity, firedAt } = alert
   return {
     alertId,
+    incidentId,
     watchId: row.watchId,
     watchLabel: row.watchLabel,
     event,
@@ -111,8 +114,9 @@ export function renderListedAlert(
 
 /** Converts an `OpenAlert` to a `RecordedAlert`. */
 export function recordedFromOpen(alert: OpenAlert): RecordedAlert {
-  const { id: alertId, type, signal, group, event, severity, data, firedAt, position } = alert
-  return { alertId, type, signal, group, event, severity, data, firedAt, position }
+  const { id: alertId, incidentId, type, signal, group } = alert
+  const { event, severity, data, firedAt, position } = alert
+  return { alertId, incidentId, type, signal, group, event, severity, data, firedAt, position }
 }
 
 /** An alert of a watch, with the link for this recipient. */
@@ -122,10 +126,11 @@ export function toRenderable(
   watch: { readonly id: number; readonly label: string },
   { recipientId, notes = [] }: { recipientId: number | null; notes?: readonly AlertNote[] },
 ): Renderable {
-  const { alertId, event, severity, data, firedAt } = alert
+  const { alertId, incidentId, event, severity, data, firedAt } = alert
   const link = alertUrl(deps, { alertId, recipientId })
   return {
     alertId,
+    incidentId,
     watchId: watch.id,
     watchLabel: watch.label,
     event,

@@ -14,6 +14,7 @@ import {
 import { findCause } from './episodes/inhibition.ts'
 import * as episodes from './episodes/store.ts'
 import { findActiveCauses, uninhibitAlerts } from './episodes/uninhibit.ts'
+import { placeInIncidents } from './incidents/place.ts'
 import { logEnded, logInhibited, logRecorded } from './log-lines.ts'
 import type { AlertNote } from './messages/render.ts'
 import type { NotifyDeps } from './notify/deps.ts'
@@ -24,9 +25,12 @@ import { episodeKeyOf, hasRecovery, isMuted, nextReminder } from './rules.ts'
 import * as store from './store.ts'
 
 /** A firing and its record, if it has one. */
-type RecordedFiring = EpisodeFiring & { readonly candidate: AlertCandidate }
+type RecordedFiring = EpisodeFiring & {
+  readonly candidate: AlertCandidate
+  readonly incidentId: number | undefined
+}
 /** A firing that this call has recorded as an alert. */
-type NewAlert = RecordedFiring & { readonly alertId: number }
+type NewAlert = RecordedFiring & { readonly alertId: number; readonly incidentId: number }
 
 /**
  * Records alert candidates as alerts and puts their deliveries into the outbox, in the transaction that
@@ -39,14 +43,13 @@ export async function recordAlerts(
 ): Promise<void> {
   const now = deps.clock.now()
   const candidates = await addCounterpartyRoles(tx, await markOwnTopups(tx, all))
-  const recorded = candidates.filter(({ isNotified }) => isNotified)
-  const inserted = await store.insertAlerts(tx, recorded, now)
-  const idOf = new Map(inserted.map(({ id, key }) => [key, id]))
+  const inserted = await store.insertAlerts(tx, await placeInIncidents(tx, candidates), now)
+  const insertedBy = new Map(inserted.map((alert) => [alert.key, alert]))
   const fired = candidates.map((candidate): RecordedFiring => {
     const { signal, event, position } = candidate
     const watchId = candidate.watch.id
-    const alertId = idOf.get(store.alertKey({ watchId, signal, event, position }))
-    return { ...candidate, candidate, alertId, watchId }
+    const alert = insertedBy.get(store.alertKey({ watchId, signal, event, position }))
+    return { ...candidate, candidate, alertId: alert?.id, incidentId: alert?.incidentId, watchId }
   })
   logRecorded(deps, fired.filter(isNewAlert))
   const isEpisode = ({ isRecovery, event }: RecordedFiring) => isRecovery || hasRecovery(event)
@@ -86,7 +89,7 @@ async function updateEpisodes(
   )
   const marks = fresh.flatMap((alert) => {
     const isInhibited = inhibited.has(alert)
-    const mark = toEpisodeMark(alert, result)
+    const mark = toEpisodeMark(alert, result, othersOfIncident(alert, before, ids))
     const walletSettings = settings.get(alert.candidate.watch.wallet) ?? DEFAULT_SETTINGS
     const isMuted = mark.mutedAt !== undefined
     return [
@@ -105,7 +108,28 @@ async function updateEpisodes(
     result.ends.flatMap(({ alertIds }) => alertIds),
   )
   const notified = fresh.filter((alert) => !inhibited.has(alert) && !isUnnotified(alert, result))
-  return [...notified.map((alert) => episodeNotification(alert, result, now)), ...released]
+  return [
+    ...notified.map((alert) =>
+      episodeNotification(alert, result, othersOfIncident(alert, before, ids), now),
+    ),
+    ...released,
+  ]
+}
+
+/** The alerts of the incident of a new alert that were open before; none for a recovery. */
+function othersOfIncident(
+  { isRecovery, incidentId }: NewAlert,
+  before: readonly OpenAlert[],
+  fresh: readonly number[],
+): readonly OpenAlert[] {
+  if (isRecovery) return []
+  return before.filter((alert) => alert.incidentId === incidentId && !fresh.includes(alert.id))
+}
+
+/** Since when an incident is muted until it is over: all of its alerts are. */
+function muteOf(others: readonly OpenAlert[]): Date | undefined {
+  const times = others.map(({ mutedAt }) => mutedAt)
+  return times.includes(null) ? undefined : (times[0] ?? undefined)
 }
 
 /** Whether the firing is a recovery of an alert that was sent to no recipient. */
@@ -122,6 +146,7 @@ function isUnnotified(firing: NewAlert, { effects }: EpisodeChanges<RecordedFiri
 function toEpisodeMark(
   firing: NewAlert,
   { effects }: EpisodeChanges<RecordedFiring>,
+  others: readonly OpenAlert[],
 ): episodes.EpisodeColumns {
   const id = firing.alertId
   const { episode: [first] = [], effectiveSeverity } = effects.get(firing) ?? {}
@@ -129,16 +154,19 @@ function toEpisodeMark(
     firing.isRecovery && effectiveSeverity !== undefined
       ? { episodeSeverity: effectiveSeverity }
       : {}
-  if (first === undefined) return { id, ...ended }
-  const startedAt = startOfAlert(first)
-  if (firing.isRecovery) return { id, recoveryOf: first.id, startedAt, ...ended }
-  const { mutedAt, escalatedAt, escalatedTo } = first
+  if (firing.isRecovery) {
+    return {
+      ...{ id, ...ended },
+      ...(first !== undefined && { recoveryOf: first.id, startedAt: startOfAlert(first) }),
+    }
+  }
+  const mutedAt = muteOf(others)
+  const { escalatedAt, escalatedTo } = others.find(isEscalated) ?? {}
   return {
     id,
-    increaseOf: first.id,
-    startedAt,
-    ...(mutedAt !== null && { mutedAt }),
-    ...(escalatedAt !== null && escalatedTo !== null && { escalatedAt, escalatedTo }),
+    ...(first !== undefined && { increaseOf: first.id, startedAt: startOfAlert(first) }),
+    ...(mutedAt !== undefined && { mutedAt }),
+    ...(escalatedAt && escalatedTo && { escalatedAt, escalatedTo }),
   }
 }
 
@@ -151,6 +179,7 @@ function remindAt(firing: NewAlert, { repeat }: Settings, now: Date): Date | und
 function episodeNotification(
   firing: NewAlert,
   { effects, open }: EpisodeChanges<RecordedFiring>,
+  others: readonly OpenAlert[],
   now: Date,
 ): Notification {
   const { episode, effectiveSeverity } = effects.get(firing) ?? {
@@ -160,8 +189,7 @@ function episodeNotification(
   const answered = episode.find(({ notifiedAt }) => notifiedAt !== null)
   const isIncrease = !firing.isRecovery && episode.length > 0
   const takenBy = episode.findLast(({ acknowledgedBy }) => acknowledgedBy !== null)?.acknowledgedBy
-  const isEscalated = episode.some(({ escalatedAt }) => escalatedAt !== null)
-  const isEpisodeMuted = !firing.isRecovery && episode.some(({ mutedAt }) => mutedAt !== null)
+  const wasEscalated = [...episode, ...others].some(isEscalated)
   const notification = toNotification(
     firing,
     { kind: isIncrease ? 'raised' : 'alert', effectiveSeverity },
@@ -170,14 +198,14 @@ function episodeNotification(
   return {
     ...notification,
     ...(answered !== undefined && { answers: recordedFromOpen(answered) }),
-    ...(isEscalated && { escalatedTo: firing.candidate.watch.escalateTo ?? [] }),
+    ...(wasEscalated && { escalatedTo: firing.candidate.watch.escalateTo ?? [] }),
     ...(firing.isRecovery && {
       notes: recoveryNotes(firing, episode, open),
       episode: episode.map(({ id }) => id),
     }),
     ...(episode[0] && { startedAt: startOfAlert(episode[0]) }),
     ...(firing.isRecovery && takenBy && { takenBy }),
-    isQuiet: notification.isQuiet || isEpisodeMuted,
+    isQuiet: notification.isQuiet || muteOf(others) !== undefined,
   }
 }
 
@@ -218,19 +246,24 @@ function recoveryNotes(
 }
 
 function toNotification(
-  { alertId, candidate }: NewAlert,
+  { alertId, incidentId, candidate }: NewAlert,
   how: Pick<Notification, 'kind' | 'effectiveSeverity'>,
   now: Date,
 ): Notification {
   const { type, signal, group, event, severity, data, firedAt, position, isRecovery } = candidate
-  const record = { alertId, type, signal, group, event, severity, data, firedAt, position }
+  const place = { alertId, incidentId, type, signal, group }
+  const record = { ...place, event, severity, data, firedAt, position }
   const { watch } = candidate
   const notes = cooldownNotes(candidate.cooldownUntil)
   return { ...record, ...how, watch, isRecovery, notes, isQuiet: isMuted(watch, now) }
 }
 
 function isNewAlert(firing: RecordedFiring): firing is NewAlert {
-  return firing.alertId !== undefined
+  return firing.alertId !== undefined && firing.incidentId !== undefined
+}
+
+function isEscalated({ escalatedAt }: OpenAlert): boolean {
+  return escalatedAt !== null
 }
 
 /**

@@ -18,7 +18,7 @@ import type { Db } from '#src/db/connection.ts'
 import { withoutSequentialScans } from '#src/db/plans.ts'
 import { CANARY_WALLET } from '#src/kernel/canary.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
+import type { PlacedCandidate } from './incidents/place.ts'
 import { hasRecovery } from './rules.ts'
 import { alerts } from './tables.ts'
 
@@ -27,6 +27,7 @@ export type AlertRow = typeof alerts.$inferSelect
 /** An inserted alert's id, with the key that identifies its firing. */
 export interface InsertedAlert {
   readonly id: number
+  readonly incidentId: number
   readonly key: string
 }
 
@@ -48,20 +49,20 @@ export function alertKey(of: {
  */
 export async function insertAlerts(
   tx: Db,
-  candidates: readonly AlertCandidate[],
+  candidates: readonly PlacedCandidate[],
   createdAt: Date,
 ): Promise<InsertedAlert[]> {
   if (candidates.length === 0) return []
-  const column = <T>(read: (alertCandidate: AlertCandidate) => T) => sql.param(candidates.map(read))
+  const column = <T>(read: (candidate: PlacedCandidate) => T) => sql.param(candidates.map(read))
   const insert = sql`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, data,
       position, fired_at, state, recovered_at, is_episode, escalate_at, notified_at, reminders_sent, created_at,
-      cooldown_until)
+      cooldown_until, incident_id, opens_incident)
     select r.wallet, r.watch_id, r.watch_label, r.type, r.signal, r.group, r.event, r.severity,
       r.data, r.position, r.fired_at, case when r.is_recovery then 'recovered' else 'firing' end,
       case when r.is_recovery then r.fired_at end, r.is_episode,
       ${createdAt}::timestamptz + r.escalate_minutes * interval '1 minute', ${createdAt}, 0, ${createdAt},
-      r.cooldown_until
+      r.cooldown_until, r.incident_id, r.opens_incident
     from rows from (unnest(
       ${column(({ watch }) => watch.wallet)}::text[],
       ${column(({ watch }) => watch.id)}::int[],
@@ -77,9 +78,12 @@ export async function insertAlerts(
       ${column(({ isRecovery }) => isRecovery)}::bool[],
       ${column(({ isRecovery, event }) => !isRecovery && hasRecovery(event))}::bool[],
       ${column(escalationMinutes)}::int[],
-      ${column(({ cooldownUntil }) => cooldownUntil ?? null)}::timestamptz[]
+      ${column(({ cooldownUntil }) => cooldownUntil ?? null)}::timestamptz[],
+      ${column(({ incidentId }) => incidentId)}::int[],
+      ${column(({ opensIncident }) => opensIncident)}::bool[]
     ), ${ANY_LENGTH}) as r(wallet, watch_id, watch_label, type, signal, "group", event, severity,
-      data, position, fired_at, is_recovery, is_episode, escalate_minutes, cooldown_until, nothing)
+      data, position, fired_at, is_recovery, is_episode, escalate_minutes, cooldown_until,
+      incident_id, opens_incident, nothing)
     -- What is known is left out before it takes a number: numbers end, and a history may be replayed often.
     left join lateral (
       select true as is_known from alerts a
@@ -90,21 +94,23 @@ export async function insertAlerts(
     where known.is_known is null
     -- Named, so that the other unique index, that of the number, is not searched first.
     on conflict (watch_id, coalesce(signal, ''), event, position, fired_at) do nothing
-    returning id, watch_id as "watchId", signal, event, position`
+    returning id, incident_id as "incidentId", watch_id as "watchId", signal, event, position`
   const rows = await withoutSequentialScans(tx, () => tx.execute<InsertedRow>(insert))
-  return rows.map(({ id, position, ...row }) => ({
+  return rows.map(({ id, incidentId, position, ...row }) => ({
     id,
+    incidentId,
     key: alertKey({ ...row, position: Number(position) }),
   }))
 }
 
 /** Minutes after which an alert is escalated; null if it never is, such as alerts of severity info. */
-function escalationMinutes({ watch, severity, isRecovery }: AlertCandidate): number | null {
+function escalationMinutes({ watch, severity, isRecovery }: PlacedCandidate): number | null {
   return isRecovery || severity === 'info' ? null : (watch.escalateAfterMinutes ?? null)
 }
 
 interface InsertedRow extends Record<string, unknown> {
   readonly id: number
+  readonly incidentId: number
   readonly watchId: number
   readonly signal: string | null
   readonly event: string

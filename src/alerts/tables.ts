@@ -48,6 +48,15 @@ export const alertBudgets = pgTable(
   ],
 )
 
+/**
+ * The number of the newest incident of a wallet. Its row is locked while alerts of the wallet are recorded, so that
+ * two alerts that are recorded at once know of each other's incident.
+ */
+export const incidentNumbers = pgTable('incident_numbers', {
+  wallet: text('wallet').primaryKey(),
+  last: integer('last').notNull(),
+})
+
 /** Condition: an alert `d` is to be reminded of. It matches the index of these alone. */
 export const IS_REMINDED = sql.raw('d.remind_at is not null')
 
@@ -60,6 +69,10 @@ export const alerts = pgTable(
     /** Id of the watch. The alert stays when the watch is deleted. */
     watchId: integer('watch_id').notNull(),
     watchLabel: text('watch_label').notNull(),
+    /** Number of the incident that the alert or recovery is a part of; counts from 1 for each wallet. */
+    incidentId: integer('incident_id').notNull(),
+    /** Whether it is the first part of its incident that is stored: a list of incidents has its place. */
+    opensIncident: boolean('opens_incident').notNull(),
     type: text('type').notNull(),
     signal: text('signal'),
     group: text('group'),
@@ -118,6 +131,7 @@ export const alerts = pgTable(
       sql`(${table.escalatedAt} is null) = (${table.escalatedTo} is null)`,
     ),
     index('alerts_wallet').on(table.wallet, table.firedAt, table.id),
+    index('alerts_incident').on(table.wallet, table.incidentId),
     index('alerts_created').on(table.createdAt),
     index('alerts_watch').on(table.watchId, table.firedAt),
     index('alerts_open')

@@ -3,6 +3,7 @@ import { Envelope } from './envelope.ts'
 
 const MESSAGE = {
   alertId: 41,
+  incidentId: 9,
   watchId: 7,
   watchLabel: 'Treasury',
   event: 'credits.recovered',

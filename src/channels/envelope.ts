@@ -1,9 +1,14 @@
 import { z } from 'zod'
 import { ButtonData } from '#src/actions/codec.ts'
-import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
+import { SIGNAL_HELP_SECTIONS } from '#src/i18n/signal-help.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { type Estimate, OtherProviders } from '#src/kernel/outage-figures.ts'
 import { Address, AssetDecimals, JsonObject } from '#src/kernel/units.ts'
+
+/** What can be opened below a message, one at a time: a section of the help, or the ways to mute. */
+export const OPEN_PARTS = [...SIGNAL_HELP_SECTIONS, 'mute'] as const
+export type OpenPart = (typeof OPEN_PARTS)[number]
 
 /** One labelled value of a message. `value` is formatted for the message's locale, without isolates. */
 export interface MessageField {
@@ -16,6 +21,8 @@ export interface MessageField {
 /** A message in one locale, the same for every channel; `renderedMessage` of the webhook payload. */
 export interface Message {
   readonly alertId: number | null
+  /** Number of the alert's incident within its wallet. */
+  readonly incidentId: number | null
   readonly watchId: number | null
   readonly watchLabel: string | null
   readonly event: string
@@ -98,6 +105,10 @@ export interface Cause {
   readonly kind: 'silent' | 'ftso' | 'fdc' | 'healthy' | 'moved'
   /** Number of voting rounds in a row in which all of the votes failed, or that were lost in the outage. */
   readonly rounds?: number
+  /** How many of the other providers failed as well: by the duty that the fewest of them failed. */
+  readonly others?: OtherProviders
+  /** The rounds of the outage, and about how much rewards they earn; of `healthy` if every vote failed. */
+  readonly cost?: JsonObject
   /** For `moved`: the sum of what left; absent if nothing left. */
   readonly sent?: MovedAmount
   /** For `moved`: the sum of what arrived; absent if nothing arrived. */
@@ -166,6 +177,7 @@ export interface Envelope {
 
 const MessageShape = z.object({
   alertId: z.int().nullable(),
+  incidentId: z.int().nullable(),
   watchId: z.int().nullable(),
   watchLabel: z.string().nullable(),
   event: z.string(),
@@ -239,6 +251,8 @@ export const Envelope: z.ZodType<Envelope> = z.object({
     .object({
       kind: z.enum(['silent', 'ftso', 'fdc', 'healthy', 'moved']),
       rounds: z.int().exactOptional(),
+      others: OtherProviders.exactOptional(),
+      cost: JsonObject.exactOptional(),
       sent: StoredAmount.exactOptional(),
       received: StoredAmount.exactOptional(),
       rounded: z.int().exactOptional(),
@@ -272,6 +286,7 @@ export interface RecoverySummary {
 /** Figures of an open alert as they are now. */
 export interface CurrentFigures {
   readonly title: string
+  readonly fields: readonly MessageField[]
   readonly data: JsonObject
 }
 
@@ -285,6 +300,8 @@ export interface MessageState {
   readonly recovery?: (reader: Pick<Envelope, 'locale' | 'timezone'>) => RecoverySummary | undefined
   /** Number of voting rounds lost in the outage, as its recovery states it. */
   readonly lostRounds?: number
+  /** About how much rewards as many rounds earn, as the recovery states it. */
+  readonly lostRewards?: Estimate
   /** Renders the alert with its figures of now, or of its end. Undefined, or returns undefined, as `recovery`. */
   readonly current?: (reader: Pick<Envelope, 'locale' | 'timezone'>) => CurrentFigures | undefined
   /** End of the alert without a recovery, because its watch was deleted. */
@@ -293,8 +310,8 @@ export interface MessageState {
   readonly escalated?: { readonly at: Date; readonly to: readonly string[] }
   /** Time at which the message was sent, or is shown again; times of other days have their date. */
   readonly shownAt?: Date
-  /** Section of the help that is expanded below the message. */
-  readonly help?: SignalHelpSection
+  /** What a person has opened below the message. */
+  readonly open?: OpenPart
   /** For groups: state of each alert in it, by id. */
   readonly items?: ReadonlyMap<number, MessageState>
 }

@@ -31,6 +31,7 @@ export function plainEnvelope(
     kind,
     message: {
       alertId: null,
+      incidentId: null,
       watchId: watch?.id ?? null,
       watchLabel: watch?.label ?? null,
       event,

@@ -228,6 +228,7 @@ function sendTask(
         kind: isMany ? kind : (first.envelope.kind ?? 'alert'),
         // No alert joins the message of a test.
         watchId: kind === 'rollup' || message.test ? null : message.watchId,
+        incidentId: kind === 'rollup' ? null : message.incidentId,
         recovery: rows.every((row) => row.envelope.message.isRecovery),
         loud: !isSilent(envelope),
         openedAt: new Date(Math.min(...rows.map(({ createdAt }) => createdAt.getTime()))),
@@ -285,7 +286,8 @@ function changeTask(
   const { id, messageId, version, leasedUntil, revisions } = message
   const shown = currentContent(message, parts, states)
   if (shown === undefined || messageId === null || leasedUntil === null) return []
-  const { recipientId, wallet, partitionKey, kind, watchId, recovery, loud, openedAt } = message
+  const { recipientId, wallet, partitionKey, kind, watchId, incidentId } = message
+  const { recovery, loud, openedAt } = message
   return [
     {
       channel,
@@ -295,7 +297,7 @@ function changeTask(
       rows,
       envelope: shown.envelope,
       stored: {
-        ...{ kind, watchId, recovery, loud, openedAt, states },
+        ...{ kind, watchId, incidentId, recovery, loud, openedAt, states },
         ...pictureIn(shown.envelope, rows),
       },
       change: {

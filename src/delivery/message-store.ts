@@ -1,9 +1,8 @@
 /** Messages in chats and mailboxes, and their intended content. */
 import { type SQL, sql } from 'drizzle-orm'
-import type { EnvelopeKind } from '#src/channels/envelope.ts'
+import type { EnvelopeKind, OpenPart } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
-import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import { lowestDeliveryId } from './delivery-id.ts'
 import { IS_GROUPED, sentMessages } from './tables.ts'
 
@@ -288,16 +287,16 @@ export async function forgetMessageIds(tx: Db, recipientIds: readonly number[]):
     )
 }
 
-/** Stores the section of the help that is expanded below a message; null for none. */
-export async function saveOpenHelp(
+/** Stores what a person has opened below a message; null for nothing. */
+export async function saveOpenPart(
   db: Db,
   recipientIds: readonly number[],
   messageId: string,
-  help: SignalHelpSection | null,
+  openPart: OpenPart | null,
 ): Promise<void> {
   await db
     .update(sentMessages)
-    .set({ help })
+    .set({ openPart })
     .where(
       sql`${sentMessages.recipientId} = any(${sql.param([...recipientIds])}::int[])
         and ${sentMessages.messageId} = ${messageId}`,

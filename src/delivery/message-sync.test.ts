@@ -81,7 +81,7 @@ describe('an outage of a provider to which other signals are added', () => {
     states: ReadonlyMap<number, MessageState> = new Map(),
   ) => {
     const content = currentContent(
-      { id: 'd', kind: 'group', help: 'action', sentAt: SENT_AT },
+      { id: 'd', kind: 'group', openPart: 'action', sentAt: SENT_AT },
       all,
       states,
     )
@@ -169,6 +169,7 @@ describe('an outage of a provider to which other signals are added', () => {
     const current = (title: string): MessageState => ({
       current: () => ({
         title,
+        fields: [],
         data: { reason: 'missing', since: '2026-11-20T09:10:00.000Z', streak: 17 },
       }),
     })
@@ -179,7 +180,7 @@ describe('an outage of a provider to which other signals are added', () => {
     if (alone === undefined) throw new Error('there is no duty')
     const single = (kind: 'alert' | 'reminder', state: MessageState) => {
       const part = kind === 'reminder' ? later(kind, alone) : alone
-      const sent = { id: 'd', kind, help: null, sentAt: SENT_AT }
+      const sent = { id: 'd', kind, openPart: null, sentAt: SENT_AT }
       const content = currentContent(sent, [part], new Map([[COMMIT, state]]))
       return content && alertView(content.envelope, content.state).plain.split('\n')[0]
     }
@@ -266,7 +267,14 @@ describe('transfers in both directions', () => {
     }
     const message = renderMessage(
       {
-        ...{ alertId, watchId: 3, watchLabel: 'Savings', event: 'wallet-balance.moved', data },
+        ...{
+          alertId,
+          incidentId: alertId,
+          watchId: 3,
+          watchLabel: 'Savings',
+          event: 'wallet-balance.moved',
+          data,
+        },
         severity: isSent ? 'warning' : 'info',
         firedAt: new Date(Date.UTC(2026, 10, 20, 9, 13, alertId)),
         link: 'https://watchdog.example.org/a/x',
@@ -278,7 +286,7 @@ describe('transfers in both directions', () => {
   }
   const movements = [moved(1, '-500'), moved(2, '499.999979')]
   const contentOf = (parts: readonly ShownPart[]) => {
-    const sent = { id: 'd', kind: 'group', help: null, sentAt: SENT_AT } as const
+    const sent = { id: 'd', kind: 'group', openPart: null, sentAt: SENT_AT } as const
     const content = currentContent(sent, parts, new Map())
     if (content === undefined) throw new Error('no message')
     return content

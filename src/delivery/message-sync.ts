@@ -88,7 +88,7 @@ function followUpOf({ kind }: Envelope): Envelope['of'] {
 
 /** Current content of a message; undefined if none of its deliveries is readable. */
 export function currentContent(
-  { id, kind, help, sentAt: shownAt }: Pick<SentMessage, 'id' | 'kind' | 'help' | 'sentAt'>,
+  { id, kind, openPart, sentAt: shownAt }: Pick<SentMessage, 'id' | 'kind' | 'openPart' | 'sentAt'>,
   sent: readonly ShownPart[],
   states: States,
 ): { readonly envelope: Envelope; readonly state: MessageState } | undefined {
@@ -99,7 +99,11 @@ export function currentContent(
   const [first] = parts
   if (first === undefined) return undefined
   if (kind !== 'group' && kind !== 'rollup') {
-    const state = { ...stateIn(states, first), shownAt, ...(help !== null && { help }) }
+    const state = {
+      ...stateIn(states, first),
+      shownAt,
+      ...(openPart !== null && { open: openPart }),
+    }
     return { envelope: first.envelope, state }
   }
   // In a group, a recovery changes the line of its alert and has no separate line.
@@ -114,7 +118,12 @@ export function currentContent(
     }),
   )
   if (kind === 'rollup') return { envelope, state: { items, shownAt } }
-  const state = { ...sumOf(lines, states), ...(help !== null && { help }), items, shownAt }
+  const state = {
+    ...sumOf(lines, states),
+    ...(openPart !== null && { open: openPart }),
+    items,
+    shownAt,
+  }
   return { envelope, state }
 }
 

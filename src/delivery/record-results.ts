@@ -285,7 +285,7 @@ function sentMessage(
 ): messages.SentMessage {
   const { stored, channel, recipientId, wallet, partitionKey } = task
   if (stored === undefined) throw new Error('a message that is not stored')
-  const { kind, watchId, recovery, loud, openedAt } = stored
+  const { kind, watchId, incidentId, recovery, loud, openedAt } = stored
   const isChangeable = channels[channel].edit !== undefined
   return {
     id: carrierOf(task),
@@ -294,6 +294,7 @@ function sentMessage(
     channel,
     partitionKey,
     watchId,
+    incidentId,
     kind,
     recovery,
     loud,
@@ -304,7 +305,7 @@ function sentMessage(
     version: 0,
     reviseAt: null,
     revisions: 0,
-    help: null,
+    openPart: null,
     leasedUntil: null,
   }
 }

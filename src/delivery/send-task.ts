@@ -30,6 +30,8 @@ export interface SendTask {
 export interface StoredMessage {
   readonly kind: EnvelopeKind
   readonly watchId: number | null
+  /** The incident that the message stands for. */
+  readonly incidentId: number | null
   readonly recovery: boolean
   readonly loud: boolean
   readonly openedAt: Date

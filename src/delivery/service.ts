@@ -1,6 +1,5 @@
-import { Envelope, type MessageState } from '#src/channels/envelope.ts'
+import { Envelope, type MessageState, type OpenPart } from '#src/channels/envelope.ts'
 import { type Db, transact } from '#src/db/connection.ts'
-import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -144,16 +143,16 @@ export async function isFollowedByMessage(
 }
 
 /**
- * Stores the section of the help that is expanded below a message, so that later changes keep it; null: none.
+ * Stores what a person has opened below a message, so that later changes keep it; null: nothing.
  * The caller changes the message.
  */
-export function setOpenHelp(
+export function setOpenPart(
   db: Db,
   recipientIds: readonly number[],
   messageId: string,
-  help: SignalHelpSection | null,
+  part: OpenPart | null,
 ): Promise<void> {
-  return messages.saveOpenHelp(db, recipientIds, messageId, help)
+  return messages.saveOpenPart(db, recipientIds, messageId, part)
 }
 
 /** A message in a chat: its recipient, and its current content. */

@@ -34,7 +34,7 @@ async function insertAll(db: Db, all: readonly NewDelivery[]): Promise<void> {
     await db.execute(sql`
       insert into deliveries (id, wallet, alert_id, recipient_id, channel, partition_key, order_key, fired_at,
         position, envelope, status, created_at, deferred_until, watch_id, kind, answers, recovery, test,
-        urgency, next_attempt_at, retained_until, attempts)
+        urgency, incident_id, next_attempt_at, retained_until, attempts)
       select r.*, case when r.status = 'pending' then r.created_at end,
         case when r.status = 'disabled' then r.created_at + ${RETAINED_INTERVAL} end, 0
       from unnest(
@@ -56,9 +56,11 @@ async function insertAll(db: Db, all: readonly NewDelivery[]): Promise<void> {
         ${column(({ envelope }) => envelope.answers ?? null)}::int[],
         ${column(({ envelope }) => envelope.message.isRecovery)}::bool[],
         ${column(({ envelope }) => envelope.message.test)}::bool[],
-        ${column(urgencyOf)}::smallint[]
+        ${column(urgencyOf)}::smallint[],
+        ${column(({ envelope }) => envelope.message.incidentId)}::int[]
       ) as r(id, wallet, alert_id, recipient_id, channel, partition_key, order_key, fired_at, position,
-        envelope, status, created_at, deferred_until, watch_id, kind, answers, recovery, test, urgency)`)
+        envelope, status, created_at, deferred_until, watch_id, kind, answers, recovery, test, urgency,
+        incident_id)`)
   }
 }
 

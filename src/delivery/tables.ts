@@ -12,9 +12,8 @@ import {
   timestamp,
   uuid,
 } from 'drizzle-orm/pg-core'
-import type { EnvelopeKind, MessagePicture } from '#src/channels/envelope.ts'
+import type { EnvelopeKind, MessagePicture, OpenPart } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
-import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import type { DeliveryStatus } from './model.ts'
 
 /**
@@ -51,6 +50,8 @@ export const deliveries = pgTable(
     id: uuid('id').primaryKey(),
     wallet: text('wallet').notNull(),
     alertId: integer('alert_id'),
+    /** The incident of the alert; null for what belongs to none, such as a notice. */
+    incidentId: integer('incident_id'),
     recipientId: integer('recipient_id').notNull(),
     /** Watch of the alert: alerts of one watch are grouped. */
     watchId: integer('watch_id'),
@@ -177,6 +178,8 @@ export const sentMessages = pgTable(
     partitionKey: text('partition_key').notNull(),
     /** Null if the message is about several watches or about none, or is a test. */
     watchId: integer('watch_id'),
+    /** The incident that the message stands for; null if it stands for none. */
+    incidentId: integer('incident_id'),
     kind: text('kind').notNull().$type<EnvelopeKind>(),
     /** Whether it is a recovery. */
     recovery: boolean('recovery').notNull(),
@@ -194,13 +197,16 @@ export const sentMessages = pgTable(
     /** Due time of its next change; null while it is up to date. */
     reviseAt: timestamp('revise_at', { withTimezone: true }),
     revisions: integer('revisions').notNull(),
-    /** Section of the help that is expanded below the message. */
-    help: text('help').$type<SignalHelpSection>(),
+    /** What a person has opened below the message. */
+    openPart: text('open_part').$type<OpenPart>(),
     /** End of the lease of a worker that changes it. */
     leasedUntil: timestamp('leased_until', { withTimezone: true }),
   },
   (table) => [
     index('sent_messages_recent').on(table.recipientId, table.sentAt),
+    index('sent_messages_incident')
+      .on(table.recipientId, table.incidentId)
+      .where(sql`incident_id is not null`),
     index('sent_messages_name').on(table.recipientId, table.messageId),
     index('sent_messages_stale')
       .on(table.channel, table.recipientId, table.reviseAt)

@@ -139,6 +139,8 @@ function openServer(
       connectionsCheckingInterval: Math.max(1, times.requestMs / CHECKS),
     },
     connectionTimeout: times.stillMs,
+    // Fastify writes its own over that of `http`, which `headersTimeout` may not exceed.
+    requestTimeout: times.dataRequestMs,
     trustProxy: trustedProxies(trustProxy),
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
     genReqId: ({ headers }) => {

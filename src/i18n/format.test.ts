@@ -323,6 +323,8 @@ const FACTS = {
   instant: { kind: 'instant', at: AT },
   duration: { kind: 'duration', seconds: 8_100 },
   counted: { kind: 'counted', unit: 'credits', count: 2_000 },
+  share: { kind: 'share', part: 6, of: 3_360 },
+  estimate: { kind: 'estimate', units: 3_271_400_000_000_000_000n, decimals: 18, symbol: 'FLR' },
   term: { kind: 'term', key: 'errors:no_free_slot.title' },
   name: { kind: 'name', text: 'Alpha Oracle' },
 } satisfies { readonly [Kind in DisplayValue['kind']]: Extract<DisplayValue, { kind: Kind }> }
@@ -348,6 +350,8 @@ describe('facts', () => {
       instant: 'Nov 20, 2026, 22:04\u00a0UTC+1',
       duration: '2 h, 15 min',
       counted: '2,000 credits',
+      share: '6 of 3,360',
+      estimate: 'about 3.3\u00a0FLR',
       term: 'No free slot',
       name: 'Alpha Oracle',
     })

@@ -293,6 +293,13 @@ function write(
       return formatDuration(fact.seconds, locale, how.duration)
     case 'counted':
       return countedText(fact, locale)
+    case 'share':
+      return translate(locale, 'units:share', {
+        part: formatNumber(fact.part, locale),
+        total: formatNumber(fact.of, locale),
+      })
+    case 'estimate':
+      return formatAbout(fact, locale)
     case 'term':
       return translate(locale, checkedKey(fact.key))
     case 'name':
@@ -310,6 +317,21 @@ function countedText(
   if (usdMicros === undefined) return counted
   const usd = formatAmount({ units: BigInt(usdMicros), decimals: 6, symbol: 'USD' }, locale)
   return translate(locale, 'units:creditsUsd', { credits: counted, usd })
+}
+
+/** "about" and an amount with two significant digits: more would claim to be more exact than it is. */
+export function formatAbout(
+  amount: { readonly units: bigint; readonly decimals: number; readonly symbol: string },
+  locale: Locale,
+): string {
+  const rounded = formatAmount({ ...amount, units: roundedEstimate(amount.units) }, locale)
+  return translate(locale, 'units:estimate', { amount: rounded })
+}
+
+/** Units with two significant digits; the others are zeros. */
+function roundedEstimate(units: bigint): bigint {
+  const unit = 10n ** BigInt(Math.max(0, units.toString().length - 2))
+  return ((units + unit / 2n) / unit) * unit
 }
 
 const UNITS = [

@@ -14,6 +14,11 @@ export function worstSeverity(severities: readonly (Severity | null)[]): Severit
   return SEVERITIES.findLast((severity) => severities.includes(severity))
 }
 
+/** The severity one step below; info is the lowest. */
+export function lowerSeverity(severity: Severity): Severity {
+  return severity === 'critical' ? 'warning' : 'info'
+}
+
 /** The most severe item; the first of equals. */
 export function mostSevere<One extends { readonly severity: Severity }>(
   items: readonly One[],
@@ -61,6 +66,15 @@ export type DisplayValue =
       readonly count: number
       readonly usdMicros?: number
     }
+  /** A part of a number of things, such as 96 of 97 providers. */
+  | { readonly kind: 'share'; readonly part: number; readonly of: number }
+  /** An amount in the smallest unit that is only about right: "about" and two significant digits. */
+  | {
+      readonly kind: 'estimate'
+      readonly units: bigint
+      readonly decimals: number
+      readonly symbol: string
+    }
   /** A fixed word; `key` is a full text key. */
   | { readonly kind: 'term'; readonly key: string }
   /** User input, or a name from outside. */
@@ -81,4 +95,6 @@ export interface Presentation {
   readonly count?: number
   /** What to do about a special cause, after the body: `messages:advice.<name>`. */
   readonly advice?: string
+  /** Whether the cause is probably the network, which the title then says. */
+  readonly isNetworkWide?: boolean
 }

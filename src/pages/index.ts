@@ -21,6 +21,7 @@ import { payPage } from './pay/pay.ts'
 import { providerFiles } from './providers/files.ts'
 import { providerPage } from './providers/provider.ts'
 import { providersPage } from './providers/providers.ts'
+import { siteFiles } from './site-files.ts'
 
 /** Every page of the service. `notFoundPage` answers the other paths. */
 const PAGES = [
@@ -37,6 +38,7 @@ const PAGES = [
   confirmPage,
   unsubscribePage,
   problemPages,
+  siteFiles,
   notFoundPage,
 ]
 

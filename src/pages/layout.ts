@@ -20,6 +20,7 @@ import {
 } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { matchesTag, tagOfDocument } from '#src/operations/gate/etag.ts'
+import { toMarkdown } from './markdown.ts'
 
 /** Folder of the styles and the logo. */
 export const ASSETS_FOLDER = fileURLToPath(new URL('./assets', import.meta.url))
@@ -56,13 +57,16 @@ export interface Page {
    * without an ETag.
    */
   readonly freshSeconds?: number
+  /** Whether the page is sent as Markdown, without its frame. */
+  readonly isMarkdown?: boolean
   /** Query parameters of the page, beside language and time zone, that its links to other languages keep. */
   readonly parameters?: readonly string[]
 }
 
-/** A page as HTML, with what its headers say. */
+/** A page as HTML or Markdown, with what its headers say. */
 export type RenderedPage = Pick<Page, 'status' | 'isUncached' | 'freshSeconds'> & {
-  readonly html: string
+  readonly text: string
+  readonly type: 'text/html' | 'text/markdown'
   readonly locale: Locale
 }
 
@@ -151,23 +155,28 @@ export function renderPage(app: App, request: FastifyRequest, page: Page): Rende
     })),
   }
   const body = keepWhole(eta.render(`./${page.view}`, { ...shared, ...data }))
-  const html = eta.render('./layout', {
-    ...shared,
-    title: titleOnChain(data.title),
-    share: data.share,
-    chain: isFlare() ? undefined : servedChain().name,
-    body,
-    style: `/assets/style.css?v=${styleVersion}`,
-    termsUrl: app.billing.enabled ? app.billing.terms.url : undefined,
-  })
-  const { status, isUncached, freshSeconds } = page
-  return {
-    html,
+  const { status, isUncached, freshSeconds, isMarkdown = false } = page
+  const kept = {
     locale,
     ...(status !== undefined && { status }),
     ...(isUncached !== undefined && { isUncached }),
     ...(freshSeconds !== undefined && { freshSeconds }),
   }
+  if (isMarkdown) {
+    const text = toMarkdown(`<h1>${escapeHtml(data.title)}</h1>${body}`, app.publicUrl)
+    return { ...kept, text, type: 'text/markdown' }
+  }
+  const text = eta.render('./layout', {
+    ...shared,
+    title: titleOnChain(data.title),
+    share: data.share,
+    markdown: data['markdown'],
+    chain: isFlare() ? undefined : servedChain().name,
+    body,
+    style: `/assets/style.css?v=${styleVersion}`,
+    termsUrl: app.billing.enabled ? app.billing.terms.url : undefined,
+  })
+  return { ...kept, text, type: 'text/html' }
 }
 
 /** Answers with a rendered page. */
@@ -176,22 +185,22 @@ export function sendRendered(
   reply: FastifyReply,
   page: RenderedPage,
 ): FastifyReply {
-  const { html, locale, freshSeconds = PUBLIC_SECONDS } = page
+  const { text, type, locale, freshSeconds = PUBLIC_SECONDS } = page
   reply
     .code(page.status ?? 200)
     .header('content-language', locale)
     .header('vary', 'accept-language')
     .header('cache-control', page.isUncached ? 'no-store' : `public, max-age=${freshSeconds}`)
   if (page.freshSeconds !== undefined) {
-    const tag = tagOfDocument(html)
+    const tag = tagOfDocument(text)
     reply.header('etag', tag)
     if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   }
-  reply.type('text/html; charset=utf-8')
+  reply.type(`${type}; charset=utf-8`)
   // A tag is of the bytes as they are. The length of compressed bytes tells parts of a secret in a page to somebody
   // who can put text into the page.
-  if (page.freshSeconds !== undefined || page.isUncached) return reply.send(html)
-  reply.compress(html)
+  if (page.freshSeconds !== undefined || page.isUncached) return reply.send(text)
+  reply.compress(text)
   return reply
 }
 

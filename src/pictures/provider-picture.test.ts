@@ -33,6 +33,7 @@ function view(
       ftso: { commit: cellOf(back, 0), reveal: cellOf(back, 1), signature: cellOf(back, 2) },
       fdc: { bitvote: cellOf(back, 3), signature: cellOf(back, 4) },
     })),
+    others: null,
     fastUpdates: { lastUpdateBlock: 1, blocksSinceUpdate: 12, probabilityOfSilence: 0.31 },
     minimalConditions: { anchor: null, fdc: null, uptime: null },
     validators: null,

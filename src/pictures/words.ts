@@ -1,8 +1,9 @@
 /** The words of a picture in the reader's language. Pure. */
-import { formatDuration, formatPercent, formatTime } from '#src/i18n/format.ts'
-import { id, translator } from '#src/i18n/translate.ts'
+import { formatDisplayValue, formatDuration, formatPercent, formatTime } from '#src/i18n/format.ts'
+import { checkedKey, id, translator } from '#src/i18n/translate.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
+import { outageFacts } from '#src/kernel/outage-figures.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 
 /** Names of the duties, which stand below the name of their protocol. */
@@ -13,7 +14,7 @@ export interface PictureWords {
   /** Whether the picture is laid out from right to left. Time runs from left to right in every language. */
   readonly isRightToLeft: boolean
   readonly duties: Readonly<Record<DutyName, string>>
-  /** Reward epoch, round and time, as far as they are known and shown. */
+  /** Reward epoch, round, the other providers and time, as far as they are known and shown. */
   readonly about: readonly string[]
   readonly fastUpdates: { readonly label: string; readonly value: string }
   readonly weight: { readonly label: string; readonly value: string }
@@ -30,7 +31,7 @@ export function pictureWords(
   { locale, timezone }: { readonly locale: Locale; readonly timezone?: string | undefined },
 ): PictureWords {
   const t = translator(locale)
-  const { rewardEpoch, currentRound, rounds, asOf, fastUpdates, weight } = view
+  const { rewardEpoch, currentRound, rounds, asOf, fastUpdates, weight, others } = view
   const round = currentRound ?? rounds[0]?.id
   return {
     isRightToLeft: directionOf(locale) === 'rtl',
@@ -45,6 +46,7 @@ export function pictureWords(
         ? undefined
         : t('pages:provider.rewardEpoch', { epoch: id(rewardEpoch) }),
       round === undefined ? undefined : `${t('pages:alert.rounds.round')} ${round}`,
+      others === null ? undefined : othersText(others, locale),
       asOf === null || timezone === undefined
         ? undefined
         : formatTime(asOf, locale, timezone, { offset: true }),
@@ -60,6 +62,17 @@ export function pictureWords(
     },
     next: { label: t('messages:picture.next'), value: nextOf(view, locale) },
   }
+}
+
+/** How many of the other providers had the same problem in the newest round, or did not have it. */
+function othersText(others: NonNullable<ProviderView['others']>, locale: Locale): string {
+  const t = translator(locale)
+  return Object.entries(outageFacts({ others }))
+    .map(([name, fact]) => {
+      const value = formatDisplayValue(fact, { locale, timeZone: 'UTC' })
+      return t('messages:fieldLine', { label: t(checkedKey(`messages:field.${name}`)), value })
+    })
+    .join()
 }
 
 function nextOf(view: ProviderView, locale: Locale): string {

@@ -1,7 +1,7 @@
 /** Which of a wallet's recipients the alerts of its watches reach. */
 import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
-import { highestSeverity } from '#src/watches/evaluate/severity.ts'
+import { highestSeverity } from '#src/watches/evaluate/usual-severity.ts'
 import type { UnaddressedWatch, Watch, WatchWarning } from '#src/watches/model.ts'
 import { notifiedRecipients } from './rules.ts'
 import * as store from './store.ts'

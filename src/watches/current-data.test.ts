@@ -12,6 +12,8 @@ const STATE = {
   isBroken: true,
   bad: ['commit'],
   silent: 17,
+  others: null,
+  earnings: null,
 }
 
 test('an open alert has the number of rounds that have failed since its outage began', () => {
@@ -30,6 +32,7 @@ test('a silence of fast updates has the number of its blocks, and the probabilit
     lastUpdateBlock: 40,
     since,
     rule: 'probability',
+    others: null,
   }
   const data = { since, blocksSinceUpdate: 463, probabilityOfSilence: '2.6e-8' }
   const now = (state: object) => currentData('fsp.fast-updates', data, state)

@@ -73,6 +73,7 @@ const ROUND = {
   ...{ rewardEpoch: 470, addresses: null, checks: null, anchors: null, policy: null },
   ...{ registration: null, fastUpdates: null, transactions: [], balances: null, nodes: null },
   rewards: null,
+  earnings: null,
 }
 
 /** Contracts of the network, which an example of any provider may name. */

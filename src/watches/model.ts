@@ -15,7 +15,7 @@ import { REGISTRY } from './types/index.ts'
 /** Maximum number of recipients that a watch names. */
 const RECIPIENTS_MAX = 20
 /** Maximum cooldown between two alerts, in seconds: 30 days. */
-export const COOLDOWN_SECONDS_MAX = 30 * DAY_SECONDS
+const COOLDOWN_SECONDS_MAX = 30 * DAY_SECONDS
 
 /** Number of signals of the type with the most. */
 const SIGNALS_MAX = Math.max(...REGISTRY.map(({ signals }) => signals.length))

@@ -26,6 +26,7 @@ function roundOf(round: number, parts: object = {}): ProviderObservation {
     balances: null,
     nodes: null,
     rewards: null,
+    earnings: null,
     ...parts,
   })
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import type { ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
+import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
+import { countOthers } from '#src/fsp/protocol/other-providers.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { OtherProviders } from '#src/kernel/outage-figures.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
 import { DUTY_RESULTS, dutyResultsOf, minimalConditionsOf, newestOf } from './provider-rounds.ts'
 import {
@@ -52,6 +54,7 @@ export const ProviderView = z
         }),
       )
       .meta({ description: 'operations:field.newestFirst' }),
+    others: OtherProviders.nullable().meta({ description: 'operations:field.others' }),
     fastUpdates: z
       .object({
         lastUpdateBlock: z
@@ -176,6 +179,7 @@ function viewOf(
       startsAt: new Date(round.startsAt * 1000),
       ...dutyResultsOf(round),
     })),
+    others: othersOf(last),
     fastUpdates:
       silence == null
         ? null
@@ -189,6 +193,20 @@ function viewOf(
     balances: live?.balances ?? balancesOf(last),
     asOf: last?.at ?? null,
   }
+}
+
+/** Checks of the duties of a round. */
+const DUTY_CHECKS = ['commit', 'reveal', 'signature', 'bitVote', 'fdcSignature'] as const
+
+/** The others that failed the duties of a provider in a round: by the duty that the fewest of them failed. */
+function othersOf(round: ProviderObservation | undefined): ProviderView['others'] {
+  if (round === undefined) return null
+  const { provider, compared = [] } = round
+  const counts = DUTY_CHECKS.flatMap((check) => {
+    if (checkOf(round, check).verdict !== 'bad') return []
+    return countOthers(compared, { provider, checks: [check], streak: 1 }) ?? []
+  })
+  return counts.toSorted((a, b) => a.failed * b.total - b.failed * a.total)[0] ?? null
 }
 
 /**

@@ -59,35 +59,28 @@ async function pageOf(channel: 'email' | 'webhook' | null) {
   const link = { alertId: await idOf(REVEAL), recipientId: recipient?.id ?? null }
   const url = new URL(alertUrl(world.app, link)).pathname
   const read = async () => (await world.server.inject({ url })).payload
-  const seenOn = (html: string) => / name="seen" value="([\d ]*)"/.exec(html)?.[1] ?? ''
-  const press = async (answer: string, seen: string) =>
+  const press = async (answer: string) =>
     await world.server.inject({
       method: 'POST',
       url,
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      payload: new URLSearchParams({ answer, seen }).toString(),
+      payload: new URLSearchParams({ answer }).toString(),
     })
-  return { recipientId: recipient?.id ?? 0, read, seenOn, press }
+  return { read, press }
 }
 
 const ALICE = expect.stringContaining('@example.org')
 
-test('one press acknowledges every alert of an outage, and the chat shows it', async () => {
+test('one press acknowledges every alert of an incident, and the chat shows it', async () => {
   await outage()
-  const { read, seenOn, press } = await pageOf('email')
-  const before = await read()
-  expect(before).toContain('Acknowledge all 3 alerts')
-  expect(before).toContain('Acknowledge only this one')
-  expect(before).toContain('2 other alerts of this watch are still active and not acknowledged.')
-  const answer = await press('ackAll', seenOn(before))
-  expect(answer.statusCode).toBe(303)
+  const { read, press } = await pageOf('email')
+  expect(await read()).toContain('>Acknowledge<')
+  expect((await press('ack')).statusCode).toBe(303)
   expect(await takenBy()).toEqual({ [COMMIT]: ALICE, [REVEAL]: ALICE, [UPDATES]: ALICE })
   const times = await world.sql`
     select distinct acknowledged_at, remind_at from alerts where watch_id = ${watchId}`
   expect(times).toEqual([{ acknowledged_at: world.clock.now(), remind_at: null }])
-  const after = await read()
-  expect(after).not.toContain('not acknowledged')
-  expect(after).toContain('Unacknowledge')
+  expect(await read()).toContain('>Unacknowledge<')
   await world.deliver()
   expect(withoutJoiners(world.chatTexts().at(-1) ?? '')).toContain('@example.org')
   const buttons = world.telegram.messages(world.chat).at(-1)?.keyboard.flat() ?? []
@@ -96,86 +89,27 @@ test('one press acknowledges every alert of an outage, and the chat shows it', a
 
 test('a second press changes nothing', async () => {
   await outage()
-  const { read, seenOn, press } = await pageOf('email')
-  const seen = seenOn(await read())
+  const { press } = await pageOf('email')
   const first = world.clock.now()
-  const answers = await Promise.all([press('ackAll', seen), press('ackAll', seen)])
+  const answers = await Promise.all([press('ack'), press('ack')])
   expect(answers.map(({ statusCode }) => statusCode)).toEqual([303, 303])
   world.clock.advance(60)
-  expect((await press('ackAll', seen)).statusCode).toBe(303)
+  expect((await press('ack')).statusCode).toBe(303)
   const times = await world.sql`
     select distinct acknowledged_at as at from alerts where watch_id = ${watchId}`
   expect(times).toEqual([{ at: first }])
 })
 
-test('"Acknowledge only this one" leaves the others, which the page then states and offers', async () => {
+test('what has recovered, another incident and another watch stay as they are', async () => {
+  const other = await world.watch(`Other ${day}`)
+  await world.record(other, { event: COMMIT })
   await outage()
-  const { read, seenOn, press } = await pageOf('email')
-  await press('ack', seenOn(await read()))
-  expect(await takenBy()).toEqual({ [COMMIT]: null, [REVEAL]: ALICE, [UPDATES]: null })
-  const page = await read()
-  expect(page).toContain('2 other alerts of this watch are still active and not acknowledged.')
-  expect(page).toContain('Acknowledge 2 other alerts')
-  await press('ackAll', seenOn(page))
-  expect(await takenBy()).toEqual({ [COMMIT]: ALICE, [REVEAL]: ALICE, [UPDATES]: ALICE })
-})
-
-test('an alert that recovers meanwhile, or that the page did not show, stays as it is', async () => {
-  await outage()
-  const { read, seenOn, press } = await pageOf('email')
-  const seen = seenOn(await read())
   world.clock.advance(60)
   await world.record(watchId, { event: `${COMMIT}.recovered` })
   await world.record(watchId, { event: 'credits.low-balance' })
   await world.deliver()
-  await press('ackAll', seen)
-  expect(await takenBy()).toEqual({
-    [COMMIT]: null,
-    [REVEAL]: ALICE,
-    [UPDATES]: ALICE,
-    'credits.low-balance': null,
-  })
-  expect(await read()).toContain('1 other alert of this watch is still active')
-})
-
-test('the page of an alert that has recovered offers the others', async () => {
-  await outage()
-  world.clock.advance(60)
-  await world.record(watchId, { event: `${REVEAL}.recovered` })
-  await world.deliver()
-  const { read, seenOn, press } = await pageOf('email')
-  const page = await read()
-  expect(page).toContain('Acknowledge 2 other alerts')
-  await press('ackAll', seenOn(page))
-  expect(await takenBy()).toEqual({ [COMMIT]: ALICE, [REVEAL]: null, [UPDATES]: ALICE })
-})
-
-test.each(['webhook', null] as const)('the link of %s stays read-only', async (channel) => {
-  await outage()
-  const { read, press } = await pageOf(channel)
-  const page = await read()
-  expect(page).not.toContain('<form')
-  expect(page).not.toContain('other alerts of this watch')
-  const ids = await Promise.all([COMMIT, REVEAL, UPDATES].map((event) => idOf(event)))
-  expect((await press('ackAll', ids.join(' '))).statusCode).toBe(403)
-  expect(await takenBy()).toEqual({ [COMMIT]: null, [REVEAL]: null, [UPDATES]: null })
-})
-
-test('alerts of other watches, of other recipients and of other days stay as they are', async () => {
-  const other = await world.watch(`Other ${day}`)
-  await world.record(other, { event: COMMIT })
-  await outage()
-  const { recipientId, read, seenOn, press } = await pageOf('email')
-  await world.sql`
-    delete from deliveries where alert_id = ${await idOf(COMMIT)} and recipient_id = ${recipientId}`
-  expect(await read()).toContain('Acknowledge all 2 alerts')
-  world.clock.advance(25 * 3600)
-  await world.record(watchId, { event: 'credits.low-balance' })
-  await world.deliver()
-  const page = await read()
-  expect(page).toContain('Acknowledge all 2 alerts')
-  const named = [await idOf(COMMIT), await idOf(COMMIT, other), await idOf('credits.low-balance')]
-  await press('ackAll', `${seenOn(page)} ${named.join(' ')} x -1 1e99`)
+  const { press } = await pageOf('email')
+  await press('ack')
   expect(await takenBy()).toEqual({
     [COMMIT]: null,
     [REVEAL]: ALICE,
@@ -185,25 +119,48 @@ test('alerts of other watches, of other recipients and of other days stay as the
   expect(await takenBy(other)).toEqual({ [COMMIT]: null })
 })
 
-test('the page of an outage takes all its acknowledgements back, or only one', async () => {
+test('the page of an alert that has recovered acts on its incident while that lasts', async () => {
   await outage()
-  const { read, seenOn, press } = await pageOf('email')
-  await press('ackAll', seenOn(await read()))
-  const taken = await read()
-  expect(taken).toContain('Unacknowledge all 3 alerts')
-  await press('unack', seenOn(taken))
-  expect(await takenBy()).toEqual({ [COMMIT]: ALICE, [REVEAL]: null, [UPDATES]: ALICE })
-  await press('ack', seenOn(await read()))
-  const seen = seenOn(await read())
-  const answers = await Promise.all([press('unackAll', seen), press('unackAll', seen)])
+  world.clock.advance(60)
+  await world.record(watchId, { event: `${REVEAL}.recovered` })
+  await world.deliver()
+  const { read, press } = await pageOf('email')
+  await press('ack')
+  expect(await takenBy()).toMatchObject({ [COMMIT]: ALICE, [UPDATES]: ALICE })
+  world.clock.advance(60)
+  await world.record(watchId, { event: `${COMMIT}.recovered` }, { event: `${UPDATES}.recovered` })
+  await world.deliver()
+  expect(await read()).not.toContain('<form')
+})
+
+test('an alert that joins an acknowledged incident is to be acknowledged, too', async () => {
+  await world.record(watchId, { event: REVEAL })
+  await world.deliver()
+  const { read, press } = await pageOf('email')
+  await press('ack')
+  expect(await read()).toContain('>Unacknowledge<')
+  world.clock.advance(90)
+  await world.record(watchId, { event: COMMIT })
+  await world.deliver()
+  expect(await read()).toContain('>Acknowledge<')
+  await press('ack')
+  expect(await takenBy()).toEqual({ [COMMIT]: ALICE, [REVEAL]: ALICE })
+})
+
+test.each(['webhook', null] as const)('the link of %s stays read-only', async (channel) => {
+  await outage()
+  const { read, press } = await pageOf(channel)
+  expect(await read()).not.toContain('<form')
+  expect((await press('ack')).statusCode).toBe(403)
+  expect(await takenBy()).toEqual({ [COMMIT]: null, [REVEAL]: null, [UPDATES]: null })
+})
+
+test('the page takes the acknowledgement of the whole incident back', async () => {
+  await outage()
+  const { read, press } = await pageOf('email')
+  await press('ack')
+  const answers = await Promise.all([press('unack'), press('unack')])
   expect(answers.map(({ statusCode }) => statusCode)).toEqual([303, 303])
   expect(await takenBy()).toEqual({ [COMMIT]: null, [REVEAL]: null, [UPDATES]: null })
-  expect(await read()).toContain('Acknowledge all 3 alerts')
-  // Nothing that the page has not shown, and nothing by a link that may only read.
-  await press('ack', seenOn(await read()))
-  const own = String(await idOf(REVEAL))
-  await press('unackAll', seen.replaceAll(own, ''))
-  expect(await takenBy()).toEqual({ [COMMIT]: null, [REVEAL]: ALICE, [UPDATES]: null })
-  expect((await (await pageOf('webhook')).press('unackAll', own)).statusCode).toBe(403)
-  expect(await takenBy()).toEqual({ [COMMIT]: null, [REVEAL]: ALICE, [UPDATES]: null })
+  expect(await read()).toContain('>Acknowledge<')
 })

@@ -7,7 +7,7 @@ import type { Severity } from '#src/kernel/display-values.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { StoredState } from '#src/watches/model.ts'
 import { saveStates } from '#src/watches/state-store.ts'
-import type { Alert, AlertList, Settings } from '../generated/api.ts'
+import type { AlertList, Settings } from '../generated/api.ts'
 import { candidatesOf, type RecordedEvent } from '../support/alert-candidates.ts'
 import { giveCredits } from '../support/credits.ts'
 import { confirmMailbox, linkChat } from '../support/destinations.ts'
@@ -101,7 +101,7 @@ export async function alertWorld(log?: Logger) {
         .map(({ text = '' }) => text.replaceAll(/[\u2066-\u2069]/g, '')),
     subjects: () => world.inbox.mails.map(({ subject }) => subject),
     hooks: () => world.receiver.deliveries.map(({ json }) => (json as { event: string }).event),
-    alerts: async (query = ''): Promise<Alert[]> =>
+    alerts: async (query = ''): Promise<AlertList['data']> =>
       (await alice.request<AlertList>('GET', `/alerts${query}`)).body.data,
     change: async (over: Partial<Settings>): Promise<void> => {
       const { body } = await alice.request<Settings>('GET', '/settings')

@@ -27,10 +27,10 @@ afterAll(() => database.drop())
 function insertAlerts(count: number, wallet: string, watchId: string) {
   return database.sql.unsafe(`
     insert into alerts (wallet, watch_id, watch_label, type, event, severity, state, data, position, fired_at,
-      is_episode, reminders_sent, created_at)
+      is_episode, reminders_sent, created_at, incident_id, opens_incident)
     select ${wallet}, ${watchId}, '', 'wallet-balance', 'wallet-balance.moved', 'info', 'new',
       jsonb_build_object('counterparty', '${SEEN}'), n, '2026-11-20'::timestamptz - n * interval '1 minute',
-      false, 0, now()
+      false, 0, now(), n, true
     from generate_series(1, ${count}) n`)
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { acknowledgeAlert, muteEpisode } from '#src/alerts/acknowledge/acknowledge.ts'
+import { acknowledgeAlert, muteIncident } from '#src/alerts/acknowledge/acknowledge.ts'
 import { readLinkedAlertPage } from '#src/alerts/history/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { alertPageData } from '#src/pages/alert/view.ts'
@@ -245,7 +245,7 @@ describe('an alert is not escalated', () => {
     await minutes(60)
     expect(paged()).toEqual([])
     await world.record(watchId, { event: LOW })
-    await muteEpisode(world.app, world.alice.caller, { id: (await newest()).id, muted: true })
+    await muteIncident(world.app, world.alice.caller, { id: (await newest()).id, muted: true })
     await minutes(60)
     expect(paged()).toEqual([])
   })
@@ -281,9 +281,9 @@ describe('an alert is not escalated', () => {
   test('while its episode is muted; it is after the mute ended', async () => {
     await world.record(watchId, { event: LOW })
     const { id } = await newest()
-    await muteEpisode(world.app, world.alice.caller, { id, muted: true })
+    await muteIncident(world.app, world.alice.caller, { id, muted: true })
     await minutes(60)
-    const unmute = () => muteEpisode(world.app, world.alice.caller, { id, muted: false })
+    const unmute = () => muteIncident(world.app, world.alice.caller, { id, muted: false })
     await unmute()
     await minutes(14)
     expect(paged()).toEqual([])

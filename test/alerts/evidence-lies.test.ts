@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
+import { signalHelp } from '#src/i18n/signal-help.ts'
+import { translator } from '#src/i18n/translate.ts'
+import { EvidenceClaim } from '#src/watches/evidence-model.ts'
+import { REGISTRY } from '#src/watches/types/index.ts'
 import { type Fields, transactionsRoot } from '../../examples/evidence/roots.ts'
 import type { RoundWorld } from '../watches/rounds.ts'
 import { changedEndpoint, datedTo, runScript, twice, verify } from './evidence-script.ts'
@@ -16,6 +21,7 @@ const CASES: readonly (readonly [string, Behaviour])[] = [
 
 interface Evidence {
   event: string
+  firedAt: string
   claim: Record<string, unknown>
   data: Record<string, unknown>
   blocks: { last: { number: number } }
@@ -178,6 +184,20 @@ test('where no header can be proven, two endpoints that agree are believed, and 
   for (const endpoint of endpoints) await endpoint.close()
 })
 
+/** A file about the example of an event with these figures, as of the time of another file. */
+function fileOf(other: Evidence, event: string, severity: string, figures: object): object {
+  const watched = REGISTRY.flatMap(({ name, signals }) =>
+    signals.map((signal) => ({ name, signal })),
+  )
+  const found = watched.find(({ signal }) => event in signal.examples)
+  const data = { ...found?.signal.examples[event], ...figures }
+  const { number: block } = other.blocks.last
+  const claim = z.encode(EvidenceClaim, found?.signal.claim?.(data, { event, block }) as never)
+  const about = { type: found?.name ?? '', signal: found?.signal.id ?? '' }
+  const rule = signalHelp(translator('en'), about).checked
+  return { ...other, event, severity, rule, data, claim, transactions: [] }
+}
+
 describe('a file', () => {
   test('of more than its kind may need makes no request', async () => {
     const asked: string[] = []
@@ -191,6 +211,8 @@ describe('a file', () => {
     const long = { lastUpdateBlock: null, blocksSinceUpdate: 302_401 }
     const [transaction] = (late as unknown as { transactions: object[] }).transactions
     const last = { ...silence.blocks.last, number: 400_000 }
+    const daysAgo = (days: number) =>
+      new Date(Date.parse(silence.firedAt) - days * 86_400_000 - 1000).toISOString()
     const files = {
       blocks: {
         ...silence,
@@ -204,6 +226,9 @@ describe('a file', () => {
         data: { ...round.data, firstRoundId: first },
       },
       transactions: { ...late, transactions: Array.from({ length: 4 }, () => transaction) },
+      rate: fileOf(silence, 'fsp.mc-anchor', 'warning', { rounds: 81 }),
+      vote: fileOf(silence, 'signing.missed', 'critical', { endedAt: daysAgo(7) }),
+      registration: fileOf(silence, 'fsp.registration', 'critical', { openedAt: daysAgo(3.5) }),
     }
     for (const [name, file] of Object.entries(files)) {
       const { code, said } = await check(file, [endpoint.url, world.devnet.rpcUrl])

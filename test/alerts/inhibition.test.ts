@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { muteEpisode } from '#src/alerts/acknowledge/acknowledge.ts'
+import { muteIncident } from '#src/alerts/acknowledge/acknowledge.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 const COMMIT = 'fsp.ftso-commit'
@@ -75,7 +75,10 @@ describe('an alert about a provider that is not registered', () => {
     await world.record(status, { ...UNREGISTERED, ...of(PROVIDER) })
     await world.record(node, { event: COMMIT, severity: 'critical', ...of(PROVIDER) })
     await notified()
-    await muteEpisode(world.app, world.alice.caller, { id: (await newest())?.id ?? 0, muted: true })
+    await muteIncident(world.app, world.alice.caller, {
+      id: (await newest())?.id ?? 0,
+      muted: true,
+    })
     world.forgetMessages()
     world.clock.advance(600)
     await world.record(status, { event: 'provider.recovered', ...of(PROVIDER) })

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { PlacedCandidate } from '#src/alerts/incidents/place.ts'
 import { dropOldAlerts } from '#src/alerts/retention.ts'
 import { insertAlerts } from '#src/alerts/store.ts'
 import type { Db } from '#src/db/connection.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { nodesOf, openExplained, tablesScanned } from '../support/plans.ts'
 
@@ -23,16 +23,16 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-function candidates(first: number, count: number): readonly AlertCandidate[] {
+function candidates(first: number, count: number): readonly PlacedCandidate[] {
   return Array.from({ length: count }, (_, index) => ({
     ...{ type: 'feed-move', signal: 'price-move', group: 'alerts', event: 'feed-move.threshold' },
     ...{ severity: 'warning', data: {}, isRecovery: false, isNotified: true, position: 1 },
-    firedAt: NOW,
+    ...{ firedAt: NOW, incidentId: first + index, opensIncident: true },
     watch: {
       ...{ id: first + index, wallet: `0x${'1'.repeat(40)}`, label: 'FLR/USD', recipientIds: null },
       ...{ minSeverity: 'info', mutedUntil: null },
     },
-  })) as unknown as AlertCandidate[]
+  })) as unknown as PlacedCandidate[]
 }
 
 async function scansOf(tx: Db): Promise<string | undefined> {

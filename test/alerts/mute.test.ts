@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { muteEpisode } from '#src/alerts/acknowledge/acknowledge.ts'
+import { muteIncident } from '#src/alerts/acknowledge/acknowledge.ts'
 import { muteChatAndReschedule } from '#src/alerts/reminders/settings-changes.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import { linkChat } from '../support/destinations.ts'
@@ -156,13 +156,13 @@ describe('an alert that was not sent because its watch was muted', () => {
     await world.record(watchId, { event: LOW })
     await pass()
     const [first] = await world.alerts('?limit=1')
-    await muteEpisode(world.app, world.alice.caller, { id: first?.id ?? 0, muted: true })
+    await muteIncident(world.app, world.alice.caller, { id: first?.id ?? 0, muted: true })
     await world.record(watchId, { event: LOW, severity: 'critical' })
     at('12:05')
     await pass()
     expect(notified()).toEqual([1, 1])
     world.forgetMessages()
-    await muteEpisode(world.app, world.alice.caller, { id: first?.id ?? 0, muted: false })
+    await muteIncident(world.app, world.alice.caller, { id: first?.id ?? 0, muted: false })
     await pass()
     expect(world.chatTexts()).toEqual([expect.stringMatching(/^🔴 /)])
   })

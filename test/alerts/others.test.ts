@@ -33,17 +33,17 @@ test('the button of a mail about several alerts opens a page that lists the othe
   const commit = { event: COMMIT, data: { since } }
   await world.record(watch, commit, { event: REVEAL, severity: 'critical' })
   await world.deliver()
-  const { message, others, outage } = await pageOfMail()
+  const { message, others, incident } = await pageOfMail()
   expect(message.severity).toBe('critical')
   expect(others).toEqual([])
-  expect(outage?.alerts.map((alert) => alert.message.event)).toEqual([REVEAL, COMMIT])
-  expect(outage?.alerts[1]?.state.recoveredAt).toBeUndefined()
+  expect(incident?.alerts.map((alert) => alert.message.event)).toEqual([REVEAL, COMMIT])
+  expect(incident?.alerts[1]?.state.recoveredAt).toBeUndefined()
   world.clock.advance(60)
   await world.record(watch, { event: `${COMMIT}.recovered` })
-  const over = (await pageOfMail()).outage?.alerts[1]
+  const over = (await pageOfMail()).incident?.alerts[1]
   expect(over?.state.recoveredAt).toEqual(world.clock.now())
   const facts = { page: await pageOfMail(), provider: undefined, now: world.clock.now() }
-  const row = alertPageData(world.app, translator('en'), facts).outage?.alerts[1]
+  const row = alertPageData(world.app, translator('en'), facts).incident?.alerts[1]
   expect(row?.glyph).toBe('🟢')
   expect(row?.title).toMatch(/^FTSO commit.* · recovered after \u2068?6\smin/)
   // It began before it was detected.
@@ -57,11 +57,11 @@ test('the button of a mail about several alerts opens a page that lists the othe
 })
 
 test('a page opened by a link without a recipient lists no other alerts; unreadable alerts are left out', async () => {
-  const { message, outage } = await pageOfMail()
-  expect(outage?.alerts).toHaveLength(2)
+  const { message, incident } = await pageOfMail()
+  expect(incident?.alerts).toHaveLength(2)
   const link = alertUrl(world.app, { alertId: message.alertId ?? 0, recipientId: null })
   const page = await readLinkedAlertPage(world.app, new URL(link).pathname.replace('/a/', ''))
-  expect(page).toMatchObject({ others: [], outage: undefined })
+  expect(page).toMatchObject({ others: [], incident: undefined })
   await world.sql`update alerts set data = '"broken"' where event = ${COMMIT}`
-  expect(await pageOfMail()).toMatchObject({ others: [], outage: undefined })
+  expect(await pageOfMail()).toMatchObject({ others: [], incident: undefined })
 })

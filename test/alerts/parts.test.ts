@@ -2,8 +2,9 @@ import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countAlerts, deleteAlerts, exportAlerts, listAlerts } from '#src/alerts/history/history.ts'
-import { countAlertLines, listAlertLines } from '#src/alerts/history/lines.ts'
+import { listAlertLines } from '#src/alerts/history/lines.ts'
 import { listAlertPart, PART_ALERTS } from '#src/alerts/history/part-store.ts'
+import { countAlertParts } from '#src/alerts/history/parts.ts'
 import type { AlertFilter } from '#src/alerts/model.ts'
 import { dropOldAlerts } from '#src/alerts/retention.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -44,12 +45,12 @@ afterAll(() => database.drop())
 async function insert(first: number, last: number, of: number): Promise<void> {
   await database.sql`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, state, data, position,
-      fired_at, is_episode, recovery_of, notified_at, reminders_sent, created_at)
+      fired_at, is_episode, recovery_of, notified_at, reminders_sent, created_at, incident_id, opens_incident)
     select case when n % 9 = 0 then ${bob.wallet} else ${alice.wallet} end, n % 9 * ${WATCHES} + n % ${WATCHES},
       'Watch', 'feed-move', 'price-move', case when n % 11 = 0 then null else 'alerts' end, 'feed-move.threshold',
       case when n % 4001 = 0 then 'critical' when n % 3 = 0 then 'warning' else 'info' end,
       case when n % 5003 = 0 then 'acknowledged' else 'firing' end, ${JSON.stringify(PRICE_EXAMPLE)}::text::jsonb, n, at, false,
-      case when n % 7 = 0 then n end, at, 0, at
+      case when n % 7 = 0 then n end, at, 0, at, n, n % 7 <> 0
     from generate_series(${first}::int, ${last}::int) n,
       lateral (select ${NOW}::timestamptz
         + (n / 4 * 4 - ${of}::int) * (${DAYS}::int * interval '1 day' / ${ALERTS}::int) as raw) r,
@@ -198,10 +199,10 @@ test('a page in a chat and a count stop after many parts, say so, and the next p
   const alerts = 25 * PART_ALERTS + 10
   await database.sql`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, state, data, position,
-      fired_at, is_episode, notified_at, reminders_sent, created_at)
+      fired_at, is_episode, notified_at, reminders_sent, created_at, incident_id, opens_incident)
     select ${carol.wallet}, 1, 'Watch', 'feed-move', 'price-move', 'alerts', 'feed-move.threshold',
       case when n = 1 then 'critical' else 'info' end, 'firing', ${JSON.stringify(PRICE_EXAMPLE)}::text::jsonb,
-      n, at, false, at, 0, at
+      n, at, false, at, 0, at, n, true
     from generate_series(1, ${alerts}::int) n,
       lateral (select ${NOW}::timestamptz - (${alerts}::int - n) * interval '1 second' as at) t`
   const explained = openExplained(database.url)
@@ -227,9 +228,12 @@ test('a page in a chat and a count stop after many parts, say so, and the next p
   const second = await list(first.nextCursor ?? undefined)
   expect(second.data).toHaveLength(1)
   expect(second).toMatchObject({ nextCursor: null, searchedTo: null })
-  const counted = await countAlertLines(deps, carol, { severity: 'critical' })
-  expect(counted).toEqual({ count: 0, isAll: false, newestId: 0 })
-  expect(await countAlertLines(deps, carol, {})).toEqual({
+  const counted = (selection: { readonly severity?: 'critical' }) =>
+    countAlertParts(deps.db, carol.wallet, { ...selection, incidents: true }, 10_000)
+  expect(await counted({ severity: 'critical' })).toEqual({
+    ...{ count: 0, isAll: false, newestId: 0 },
+  })
+  expect(await counted({})).toEqual({
     ...{ count: 10_000, isAll: false },
     newestId: expect.any(Number),
   })

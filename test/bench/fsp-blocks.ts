@@ -5,7 +5,7 @@ import { FDC_PROTOCOL, FTSO_PROTOCOL } from '#src/fsp/protocol/framing.ts'
 import { commitHash } from '#src/fsp/protocol/ftso.ts'
 import { policyOfRound } from '#src/fsp/protocol/policy.ts'
 import { digestsOf } from '#src/fsp/protocol/signatures.ts'
-import { sortitionWeightOf } from '#src/fsp/protocol/silence.ts'
+import { sortitionWeightOf } from '#src/fsp/protocol/fast-update-silence.ts'
 import type { LoadedPolicy } from '#src/fsp/reader/policy-of-epoch.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 

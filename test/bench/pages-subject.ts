@@ -28,9 +28,9 @@ async function fillAlerts(): Promise<number> {
   const data = JSON.stringify(walletBalance.signals[0]?.examples['wallet-balance.moved'])
   const rows = await sql<{ id: string }[]>`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, state, is_episode,
-      notified_at, reminders_sent, data, position, fired_at, created_at)
+      notified_at, reminders_sent, data, position, fired_at, created_at, incident_id, opens_incident)
     select '0x' || repeat('a', 40), 42, 'Treasury', ${walletBalance.name}, 'balance-change', 'alerts',
-      'wallet-balance.moved', 'info', 'firing', true, now(), 0, ${data}, 41880123 + n, now() - n * interval '1 s', now()
+      'wallet-balance.moved', 'info', 'firing', true, now(), 0, ${data}, 41880123 + n, now() - n * interval '1 s', now(), n, true
     from generate_series(1, ${ALERTS}::int) n returning id`
   await close()
   return Math.max(...rows.map(({ id }) => Number(id)))

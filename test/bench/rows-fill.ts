@@ -147,11 +147,11 @@ async function fillAlerts({ sql }: Connection, now: Date): Promise<void> {
   await sql.unsafe(
     `
     insert into alerts (id, wallet, watch_id, watch_label, type, signal, "group", event, severity, state,
-      data, position, fired_at, is_episode, notified_at, reminders_sent, created_at)
+      data, position, fired_at, is_episode, notified_at, reminders_sent, created_at, incident_id, opens_incident)
     select n, ${ADDRESS(WALLET)}, ${WATCH}, 'FLR/USD ' || n % ${WATCH_COUNT}, 'feed-move', 'price-move', 'alerts',
       'feed-move.threshold', case when n % 101 = 0 then 'critical' else 'warning' end,
       case when n % 100003 = 0 then 'acknowledged' else 'firing' end,
-      $2::text::jsonb, n, at, false, at, 0, at
+      $2::text::jsonb, n, at, false, at, 0, at, n, true
     from generate_series(1, ${ROW_COUNT}) n,
       lateral (select $1::timestamptz + n * (interval '${ALERT_DAYS} days' / ${ROW_COUNT}) as at) t`,
     [from, JSON.stringify(PRICE_EXAMPLE)],

@@ -234,7 +234,7 @@ describe('“Try other values”', () => {
       .last()
       .keyboard.flat()
       .some(({ callback_data }) => callback_data === press)
-    if (!isOnCard) await ann.press('More')
+    if (!isOnCard) await ann.press('Rule')
     await ann.press(press)
     return id
   }
@@ -291,11 +291,7 @@ describe('“Try other values”', () => {
     expect(ann.last().text).toContain('🟢🟢🟢🟢🟢🟢🟢 ✓ 70%: no alerts\n')
   })
 
-  test('is offered for the cooldown and not for the lowest severity, which decides about recipients only', async () => {
-    await editor('cool')
-    await ann.press('Try other values')
-    await show()
-    expect(ann.last().text).toContain('✓ Off: 1 warning · 1 critical')
+  test('is not offered for the lowest severity, which decides about recipients only', async () => {
     await editor('sev')
     expect(ann.labels().flat()).not.toContain('Try other values')
   })
@@ -308,6 +304,7 @@ describe('“Try other values”', () => {
       settings: SETTINGS,
     })
     await ann.say(`/watches ${id}`)
+    await ann.press('Rule')
     await ann.press('Percentage')
     await ann.press('Try other values')
     await show()
@@ -338,6 +335,7 @@ describe('“Try other values”', () => {
         .find(({ text }) => text.includes('Ripple'))?.text ?? '',
     )
     expect(id).toBeGreaterThan(0)
+    await group.press('Rule')
     await group.press('Percentage')
     await group.press('Try other values')
     await show()

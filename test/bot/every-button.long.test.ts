@@ -29,8 +29,8 @@ afterAll(async () => {
 })
 
 /** Checks a message against the limits, in every language, and records the verbs on it. */
-function check(message: ChatMessage): void {
-  for (const verb of checkScreen(message)) {
+function check(message: ChatMessage, openedBy?: string): void {
+  for (const verb of checkScreen(message, openedBy)) {
     verbs.add(verb)
     shown.add(verb)
   }
@@ -39,10 +39,13 @@ function check(message: ChatMessage): void {
 /** Presses a button and checks the resulting messages. */
 async function press(world: BotWorld, chat: TestChat, data: string): Promise<void> {
   world.clock.advance(5)
-  const pressed = world.telegram.pressRaw(chat.id, chat.last().id, data)
+  const before = chat.last()
+  const pressed = world.telegram.pressRaw(chat.id, before.id, data)
   await world.settle()
   expect((await pressed.answer()).text.length).toBeLessThanOrEqual(200)
-  check(chat.last())
+  // A press that a toast answers leaves the screen that another one opened.
+  const isOpened = chat.last().id !== before.id || chat.last().text !== before.text
+  check(chat.last(), isOpened ? unpacked(data)?.verb : undefined)
   countPress(data)
 }
 
@@ -58,7 +61,7 @@ function countPress(data: string): void {
 const APART = /^(?:new\.(?!start|type)|link\.|wallet\.use|stop\.(?:unlink|dataYes))/
 
 /** Verbs that other tests press. */
-const PRESSED_ELSEWHERE = /^(?:none|close|trial\.start|test\.(?:try|help)|alert\.deleteYes)$/
+const PRESSED_ELSEWHERE = /^(?:none|close|trial\.start|test\.(?:try|open))$/
 
 /** Whether all buttons are pressed that differ in more than their row. */
 const isFull = isWhole || isEveryLocale
@@ -211,7 +214,7 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
       const commands = ['/start', '/watches', '/new', '/language', '/help', '/cancel']
       for (const text of [...commands, 'hello', walletOf('bob'), 'desk@example.org']) {
         await chat.say(text)
-        check(chat.last())
+        check(chat.last(), text.slice(1))
         await pressAll(world, chat, locale, pressed, APART_FROM_SETTINGS)
       }
     },
@@ -256,7 +259,7 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
       const pressed: Pressed = new Map()
       for (const text of ['/alerts', '/recipients', '/settings', '/mute 1h', '/mute', '/stop']) {
         await chat.say(text)
-        check(chat.last())
+        check(chat.last(), text.slice(1))
         await pressAll(world, chat, locale, pressed, APART_FROM_WATCHES)
       }
     },
@@ -293,7 +296,7 @@ async function pressMessage(world: BotWorld, chat: TestChat): Promise<void> {
   for (const round of ['there', 'back']) {
     check(message())
     for (const data of dataOf(message())) {
-      const isAct = /^(?:alert\.(?:ack|unack|ackAll|unackAll|mute|help)|watch\.unmute)$/
+      const isAct = /^(?:alert\.(?:ack|unack|ackAll|unackAll|mute|open)|watch\.unmute)$/
       if (!isAct.test(unpacked(data)?.verb ?? '')) continue
       world.clock.advance(5)
       const pressed = world.telegram.pressRaw(chat.id, id, data)
@@ -328,11 +331,11 @@ const LOOKS = [
 const provider = { target: { provider: walletOf('bob') }, settings: {} }
 const EXAMPLES: Readonly<Record<string, { readonly target: unknown; readonly settings: unknown }>> =
   {
+    'credits-balance': { target: {}, settings: { limit: 1_000_000_000 } },
     'feed-move': {
       target: { feed: 'FLR/USD' },
       settings: { percent: 5, windowSeconds: 604_800, direction: 'any' },
     },
-    'credits-balance': { target: {}, settings: { limit: 1_000_000_000 } },
     'provider-eligibility': provider,
     'reward-signing': provider,
     'provider-fsp': provider,
@@ -371,4 +374,4 @@ test('every verb that is handled stands on some screen', () => {
  * is in answers of a chain. `watch.escLater` stands where everybody hears at once.
  */
 const ELSEWHERE =
-  /^(?:trial|terms|group|topup|slots|subs|ledger|status|wizard)\b|^(?:none|close|free|feed\.watch|watch\.escLater|test\.(?:press|try|help)|alert\.(?:un)?ackAll|wallet\.page)$/
+  /^(?:trial|terms|group|topup|slots|subs|ledger|status|wizard)\b|^(?:none|close|free|feed\.watch|watch\.escLater|test\.(?:press|try|open)|alert\.(?:un)?ackAll|wallet\.page)$/

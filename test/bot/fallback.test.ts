@@ -58,11 +58,12 @@ test.each([
 
 test('an unknown text or command is answered with what can be sent', async () => {
   const ann = await linked()
-  for (const text of ['hello', '/nonsense', '0xyz', '/', `/nonsense ${walletOf('bob')}`]) {
+  for (const text of ['zzz', '/nonsense', '0xyz', '/', `/nonsense ${walletOf('bob')}`]) {
+    await ann.say('/menu')
     await ann.say(text)
     expect(ann.last().text).toMatch(/^Not understood\. Send an address/)
     expect(ann.labels()).toEqual([
-      ['Status', 'Watches', 'New watch'],
+      ['Watches', 'New watch'],
       ['‹ Menu', 'Help'],
     ])
   }
@@ -73,21 +74,20 @@ test('an unknown text or command is answered with what can be sent', async () =>
 test('a text after an abandoned form of a watch offers to resume that form', async () => {
   const ann = await linked()
   await world.giveSlots('alice', 1)
-  await ann.say('/new credits')
-  await ann.say('/status')
+  await ann.say('/new balance')
+  await ann.say('/menu')
   await ann.say('500')
   expect(ann.last().text).toMatch(/^Not understood\./)
-  expect(ann.labels()[0]).toEqual(['Resume: Credits'])
-  await ann.press('Resume: Credits')
-  expect(ann.last().text).toContain('New watch · Credits · 1/2')
-  await ann.say('500')
-  expect(ann.last().text).toContain('Alert: below 500 credits')
+  expect(ann.labels()[0]).toEqual(['Resume: Wallet balance'])
+  await ann.press('Resume: Wallet balance')
+  expect(ann.last().text).toContain('New watch · Wallet balance · 1/3')
   await ann.say('/cancel')
 })
 
 test('a text in a chat that is not linked says what can be sent, and offers to connect a wallet', async () => {
   const ann = world.person()
-  for (const text of ['hello', 'hi', '/nonsense']) {
+  for (const text of ['zzz', '/nonsense']) {
+    await ann.say('/menu')
     await ann.say(text)
     expect(ann.last().text).toMatch(/^Not understood\. Send an address, .*, or connect a wallet\./)
     expect(ann.labels()).toEqual([['Connect wallet'], ['‹ Menu', 'Help']])
@@ -147,11 +147,8 @@ describe('an address without a command', () => {
 
   test('that is too short is refused with its length, with and without a wallet', async () => {
     for (const ann of [await world.linked('carol'), world.person()]) {
-      for (const text of ['0x7099', '/status 0x7099']) {
-        await ann.say(text)
-        expect(ann.last().text).toContain('⚠️ An address has 40 characters after 0x; this has 4.')
-        await ann.say('/cancel')
-      }
+      await ann.say('0x7099')
+      expect(ann.last().text).toContain('⚠️ An address has 40 characters after 0x; this has 4.')
     }
   })
 })

@@ -9,6 +9,7 @@ import { type ProtocolData, startProtocolData } from '#sandbox/world/protocol-da
 import { packed } from '#src/actions/codec.ts'
 import { pruneFollowers } from '#src/alerts/followers/followers.ts'
 import { recordAlerts } from '#src/alerts/service.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import { followersWallet } from '#src/kernel/followers.ts'
 import { deleteChatData } from '#src/operations/chat/chat.ts'
 import { follow, unfollow } from '#src/operations/chat/follow.ts'
@@ -19,7 +20,6 @@ import { watchStart } from '#src/telegram/links.ts'
 import { candidatesOf } from '../support/alert-candidates.ts'
 import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { deliverAll } from '../support/deliver-all.ts'
-import { observeWatches } from '../support/observe.ts'
 
 /** A private chat follows a data provider, free and without a wallet. */
 
@@ -46,9 +46,7 @@ beforeAll(async () => {
   })
   setClock = (at) => world.clock.set(at)
   await simulation.playRounds(5)
-  await observe()
-  await simulation.playRounds(1)
-  await observe()
+  await readRounds()
 }, 60_000)
 
 afterAll(async () => {
@@ -57,25 +55,20 @@ afterAll(async () => {
   await devnet.close()
 })
 
-/** Reads the chain's new rounds, judges all watches, and sends what is due. */
-async function observe(): Promise<void> {
+/** Reads the chain's new rounds. */
+async function readRounds(): Promise<void> {
   const { app } = world
   const { signal } = new AbortController()
   await devnet.mine(2, 1)
-  const { timestamp } = await devnet.client.getBlock()
-  world.clock.set(new Date(Math.max(world.clock.now().getTime(), Number(timestamp) * 1000)))
   const tip = await app.chain.confirmedBlock(app.confirmations, signal)
   await app.facts.publications.fetch(tip, signal)
   await app.facts.rounds.advance(tip, signal)
-  await observeWatches({ ...app, recordAlerts: (tx, all) => recordAlerts(app, tx, all) }, signal)
-  await deliver()
 }
 
-/** Sends the alerts of the last observation, which wait a few seconds for one another. */
+/** Sends the recorded alerts, which wait a few seconds for one another. */
 async function deliver(): Promise<void> {
   await deliverAll(world.service.app)
   world.clock.advance(6)
-  await devnet.increaseTime(6)
   await deliverAll(world.service.app)
 }
 
@@ -222,10 +215,12 @@ describe('following', () => {
     const deleted = await follower('Alpha')
     const who = { chatId: deleted.id, personId: deleted.id, name: 'Ann' }
     await invoke(world.app, deleteChatData, undefined, { body: who })
+    const worded = await follower('Alpha')
+    await worded.say('stop')
+    expect(worded.last().text).toContain('You no longer follow \u2068Alpha\u2069.')
     const blocked = await follower('Alpha')
     world.telegram.block(blocked.id)
     await world.settle()
-    await observe()
     // Who comes back follows nothing.
     world.telegram.unblock(blocked.id)
     await world.settle()
@@ -237,19 +232,40 @@ describe('following', () => {
   })
 })
 
+/** Records an alert or a recovery of the watch of a provider's followers, and sends it. */
+async function fire(name: string, event: string, severity: Severity): Promise<void> {
+  const { app, clock } = world
+  const wallet = followersWallet(identity(name))
+  const [watch] = await app.db.execute<{ id: number }>(
+    sql`select id from watches where wallet = ${wallet}`,
+  )
+  position += 1
+  clock.advance(60)
+  await app.db.transaction(async (tx) => {
+    const isRecovery = event.endsWith('.recovered')
+    const all = [
+      { event, severity: isRecovery ? 'info' : severity, episodeSeverity: severity } as const,
+    ]
+    const at = { position, firedAt: clock.now() }
+    await recordAlerts(app, tx, await candidatesOf(tx, watch?.id ?? 0, all, at))
+  })
+}
+let position = 0
+
 test('followers hear of the beginning and the end of critical alerts, each in their language', async () => {
   const first = await follower('Alpha')
   const second = await follower('Alpha', 'de')
   const other = await follower('Bravo')
-  await observe()
-  await simulation.behave('Alpha', 'no-reveal')
-  await simulation.playRounds(4)
-  await observe()
+  await fire('Alpha', 'fsp.ftso-reveal', 'warning')
+  await deliver()
+  expect(alertsIn(first)).toEqual([])
+  await fire('Alpha', 'fsp.ftso-reveal', 'critical')
+  await deliver()
   expect(alertsIn(first)).toHaveLength(1)
   const [alert] = alertsIn(first)
-  expect(alert?.text).toMatch(/^🔴 .*Alpha/)
+  expect(alert?.text).toMatch(/^🔴 \u2068Alpha\u2069: FTSO reveal too late/)
   expect(alert?.keyboard.map((row) => row.map(({ text }) => text))).toEqual([['Watch all signals']])
-  expect(second.last().text).toMatch(/^🔴 .*Alpha/)
+  expect(second.last().text).toMatch(/^🔴 \u2068Alpha\u2069: FTSO-Reveal/)
   expect(
     second
       .last()
@@ -262,50 +278,46 @@ test('followers hear of the beginning and the end of critical alerts, each in th
   expect(first.last().text).toContain('Connect your wallet')
   expect(alertsIn(first)).toHaveLength(1)
 
-  await simulation.recover('Alpha', 'no-reveal')
-  await simulation.playRounds(24)
-  await observe()
-  expect(first.last().text).toMatch(/^🟢 .*Alpha/)
-  expect(second.last().text).toMatch(/^🟢 .*Alpha/)
+  await fire('Alpha', 'fsp.ftso-reveal.recovered', 'critical')
+  await deliver()
+  expect(first.last().text).toMatch(/^🟢 \u2068Alpha\u2069/)
+  expect(second.last().text).toMatch(/^🟢 \u2068Alpha\u2069/)
   expect(alertsIn(other)).toEqual([])
+  await endAll()
+})
+
+test('a warning and its end, and missing data of the service, reach no follower', async () => {
+  const chat = await follower('Alpha')
+  await fire('Alpha', 'fsp.ftso-commit', 'warning')
+  await fire('Alpha', 'fsp.ftso-commit.recovered', 'warning')
+  await fire('Alpha', 'fsp.monitoring', 'critical')
+  await fire('Alpha', 'fsp.monitoring.recovered', 'critical')
+  await deliver()
+  expect(alertsIn(chat)).toEqual([])
   await endAll()
 })
 
 test('a follower gets thirty alerts a day at most, hears of the limit once, and of all ends', async () => {
   const chat = await follower('Alpha')
-  const { app } = world
-  const wallet = followersWallet(identity('Alpha'))
-  const [watch] = await app.db.execute<{ id: number }>(
-    sql`select id from watches where wallet = ${wallet}`,
-  )
-  const fire = async (event: string, position: number) =>
-    await app.db.transaction(async (tx) => {
-      const at = { position, firedAt: world.clock.now() }
-      const severity = event.endsWith('.recovered') ? 'info' : 'critical'
-      const all = [{ event, severity, episodeSeverity: 'critical' } as const]
-      await recordAlerts(app, tx, await candidatesOf(tx, watch?.id ?? 0, all, at))
-    })
   for (let count = 1; count <= 32; count += 1) {
-    await fire('fsp.fast-updates', 2 * count)
-    // It says nothing of the provider, so no follower hears of it.
-    await fire('fsp.monitoring', 2 * count)
-    await fire('fsp.fast-updates.recovered', 2 * count + 1)
+    await fire('Alpha', 'fsp.fast-updates', 'critical')
+    await fire('Alpha', 'fsp.fast-updates.recovered', 'critical')
     world.clock.advance(600)
   }
-  const statuses = await app.db.execute<{ status: string; recovery: boolean; n: number }>(sql`
-    select status, recovery, count(*)::int as n from deliveries where wallet = ${wallet}
-      and alert_id is not null and kind = 'alert'
-      and recipient_id = (select id from recipients where chat_id = ${chat.id})
+  const wallet = followersWallet(identity('Alpha'))
+  const mine = sql`wallet = ${wallet}
+    and recipient_id = (select id from recipients where chat_id = ${chat.id})`
+  const statuses = await world.app.db.execute(sql`
+    select status, recovery, count(*)::int as n from deliveries where ${mine} and kind = 'alert'
     group by status, recovery order by recovery, status`)
   expect(statuses).toEqual([
     { status: 'pending', recovery: false, n: 30 },
     { status: 'throttled', recovery: false, n: 2 },
     { status: 'pending', recovery: true, n: 32 },
   ])
-  const told = await app.db.execute<{ body: string }>(sql`
+  const told = await world.app.db.execute<{ body: string }>(sql`
     select envelope -> 'message' ->> 'body' as body from deliveries
-    where wallet = ${wallet} and kind = 'notice'
-      and recipient_id = (select id from recipients where chat_id = ${chat.id})`)
+    where ${mine} and kind = 'notice'`)
   expect(told.map(({ body }) => body)).toEqual([
     'A chat that follows a provider gets at most 30 alerts in 24 hours. Further alerts in this time are recorded but not sent; recoveries are still sent.',
   ])

@@ -95,9 +95,8 @@ test('a watch of credits, and an alert of it, are said to be private', async () 
   await group.say(`/alerts ${alertId}`)
   expect(group.last().text).toBe(PRIVATE)
   expect(group.last().keyboard).toMatchObject([[{ url: linkTo(`a${alertId}`) }]])
-  await group.say('/status')
+  await group.say('/watches')
   expect(await ledTo(packed('watch.card', { id: credits }))).toBe(linkTo(`w${credits}`))
-  expect(await ledTo(packed('watch.raw', { id: credits }))).toBe(linkTo(`w${credits}`))
   expect(await ledTo(packed('alert.card', { id: Number(alertId) }))).toBe(linkTo(`a${alertId}`))
 })
 
@@ -111,16 +110,10 @@ test('the other recipients are shown in private chats only, and a test names no 
   ]) {
     expect(await ledTo(data)).toBe(linkTo(`w${node}`))
   }
+  await group.press('More')
   await group.press('Test')
   expect(group.last().text).toContain('webhook')
   await group.press('All recipients')
   expect(group.last().text).toMatch(/webhook.*: /)
   expect(everything()).not.toContain(ADDRESS)
-})
-
-test('the file of alerts is for the private chat', async () => {
-  await group.say('/alerts')
-  expect(group.labels().flat()).not.toContain('CSV')
-  const filter = { state: 'all', severity: 'all', time: 'all', watchId: undefined } as const
-  expect(await ledTo(packed('alert.csv', { filter }))).toBe(linkTo('menu'))
 })

@@ -175,7 +175,7 @@ describe('in a linked group', () => {
     await group.say('/help')
     expect(group.last().text).toContain('This chat only receives alerts; watches are changed in')
     expect(group.last().text).not.toContain('You can pause')
-    expect(group.last().text).toContain('/status: State of the watches')
+    expect(group.last().text).toContain('/watches')
     await group.say('/mute 1h')
     expect(group.last().text).toContain('This chat: muted until')
   })
@@ -184,7 +184,8 @@ describe('in a linked group', () => {
     const group = await linkedGroup()
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await group.say(`/watches ${id}`)
-    expect(group.labels()[0]).toEqual(['Pause', 'Mute', 'Test'])
+    expect(group.labels()[0]).toEqual(['Alerts', 'Mute…'])
+    await group.press('More')
     expect(group.last().text).not.toContain('Tells:')
     for (const other of [group.member, group.admin]) {
       expect(await group.press('Pause', other)).toEqual({ text: LINKERS, box: true })
@@ -201,6 +202,7 @@ describe('in a linked group', () => {
     await bo.say(`/start ${await world.linkCode('alice')}`)
     await bo.press('Link this chat')
     await group.say(`/watches ${id}`)
+    await group.press('More', group.admin)
     await group.press('Pause', group.admin)
     expect(await statusOf(id)).toBe('paused')
   })
@@ -212,6 +214,7 @@ describe('in a linked group', () => {
     await bo.say(`/start ${await world.linkCode('alice', ['read'])}`)
     await bo.press('Link this chat')
     await group.say(`/watches ${id}`)
+    await group.press('More', group.admin)
     await group.press('Pause', group.admin)
     expect(await statusOf(id)).toBe('active')
   })
@@ -223,6 +226,7 @@ describe('in a linked group', () => {
     const id = await world.addWatch('alice', { label: 'Treasury' })
     const bo = world.chat(group.id, group.admin)
     await bo.say(`/watches ${id}`)
+    await bo.press('More')
     world.telegram.demote(group.id, group.admin)
     expect(await bo.press('Pause')).toEqual({ text: LINKERS, box: true })
     await bo.say(`/watches ${id}`)
@@ -234,6 +238,7 @@ describe('in a linked group', () => {
     const group = await linkedGroup()
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await group.say(`/watches ${id}`)
+    await group.press('More')
     world.telegram.failNext('getChatMember', {
       error_code: 400,
       description: 'Bad Request: PARTICIPANT_ID_INVALID',
@@ -246,7 +251,6 @@ describe('in a linked group', () => {
     await world.addWatch('alice', { label: 'Treasury' })
     for (const [command, shown] of [
       ['/watches', 'Treasury'],
-      ['/status', 'Treasury'],
       ['/menu', 'is linked to'],
       ['/start', 'is linked to'],
     ] as const) {
@@ -257,27 +261,21 @@ describe('in a linked group', () => {
       expect(group.last().text).toContain('Send this under your own name')
       expect(group.last().keyboard).toEqual([])
     }
-    world.telegram.send(group.id, `/language@${BOT_NAME}`, { from: group.owner, anonymous: true })
-    await world.settle()
-    expect(group.last().text).toContain('Send this under your own name')
-    expect(group.last().keyboard).toEqual([])
   })
 
   test('only administrators choose the language of the group', async () => {
     const group = await linkedGroup()
-    const cy = world.chat(group.id, group.member)
-    await cy.say('/language')
-    expect(cy.last().text).toContain(ADMINISTRATORS)
-    expect(cy.last().keyboard).toEqual([])
     const bo = world.chat(group.id, group.admin)
-    await bo.say('/language')
+    await group.say('/menu')
+    await group.press('Settings')
+    await group.press('🌐 English')
     expect(await bo.press('Deutsch', group.member)).toEqual({ text: ADMINISTRATORS, box: true })
     await bo.press('Deutsch')
     expect(bo.labels().flat()).toContain('✓ Deutsch')
     expect(await listChatLinks(world.app, group.id)).toMatchObject([{ locale: 'de' }])
     expect(world.telegram.commandsFor(group.id, group.member)).toContainEqual({
-      command: 'status',
-      description: 'Zustand der Überwachungen',
+      command: 'watches',
+      description: 'Ihre Überwachungen',
     })
     const names = (person: number) =>
       world.telegram.commandsFor(group.id, person).map(({ command }) => command)
@@ -311,7 +309,7 @@ describe('in a linked group', () => {
     await world.settle()
     const question = /^⚠️ Alerts for 0xf39F…2266 have been off here since the bot was removed\./
     expect(group.last().text).toMatch(question)
-    expect(group.labels()).toEqual([['Get alerts here again'], ['Unlink…']])
+    expect(group.labels()).toEqual([['Get alerts here again'], ['Settings']])
     for (const other of [group.member, group.admin]) {
       expect(await group.press('Get alerts here again', other)).toEqual({
         text: LINKERS,
@@ -366,7 +364,10 @@ describe('in a linked group', () => {
 
   test('a group that becomes a supergroup stays linked and keeps its language', async () => {
     const group = await linkedGroup()
-    await group.say('/language fr')
+    await group.say('/menu')
+    await group.press('Settings')
+    await group.press('🌐 English')
+    await group.press('Français')
     const { id } = world.telegram.migrate(group.id)
     await world.settle()
     expect(await listChatLinks(world.app, group.id)).toEqual([])

@@ -30,7 +30,7 @@ test('a press changes its own message and sends none', async () => {
   const ann = await linked()
   await ann.say('/start')
   const count = ann.all().length
-  for (const label of ['Watches', '‹ Menu', '🌐 English', '‹ Menu']) await ann.press(label)
+  for (const label of ['Watches', '‹ Menu', 'Settings', '‹ Menu']) await ann.press(label)
   expect(ann.all()).toHaveLength(count)
 })
 

@@ -57,8 +57,8 @@ describe('state that another version of the bot stored', () => {
     await world.database.sql`
       update telegram_drafts set values = '{"step":"gone"}' where chat_id = ${ann.id}`
     await ann.say('/new')
-    await ann.press('💳 Credits')
-    expect(ann.last().text).toContain('You have')
+    await ann.press('📈 Price')
+    expect(ann.last().text).toContain('New watch · Price')
   })
   test('of an open question closes that question', async () => {
     await ann.say('/new')
@@ -83,7 +83,6 @@ describe('/new', () => {
       '📈 Price',
       '🪪 Eligibility',
       '✍️ Reward signing',
-      '💳 Credits',
       '‹ Watches',
       '‹ Menu',
     ])
@@ -353,40 +352,13 @@ async function dataOf(label: string, index: number): Promise<string> {
   return found[index]?.callback_data ?? ''
 }
 
-describe('a watch of the own credits', () => {
-  test('has no target and two steps', async () => {
-    await ann.say('/new credit')
-    expect(ann.last().text).toMatch(/^New watch · Credits · 1\/2/)
-    expect(ann.last().text).toContain('Send a whole number, such as 250')
-    expect(ann.last().text).toContain('You have 0 credits')
-    expect(ann.labels()).toEqual([['100', '500', '1,000'], ['5,000'], ['‹ Types', '✕ Cancel']])
-    await ann.press('500')
-    expect(ann.last().text).toContain('Alert: below 500 credits')
-    await ann.press('Severity: all')
-    await ann.press('Create')
-    expect(await watches()).toMatchObject([
-      { type: 'credits-balance', settings: { limit: 500 }, minSeverity: 'warning' },
-    ])
-  })
+test('a watch of the own credits is not offered: the service says for nothing that they run low', async () => {
+  await ann.say('/new credit')
+  expect(ann.last().text).toContain('What should be watched?')
+  expect(ann.last().text).not.toContain('Credits')
 })
 
 describe('a watch of a provider', () => {
-  test('can have recovery messages on or off', async () => {
-    await ann.say('/new eligib')
-    await ann.say(BOB)
-    await ann.press('✓ Notify on recovery')
-    expect(ann.labels()[0]).toEqual(['Notify on recovery'])
-    await ann.press('Next')
-    await ann.press('Create')
-    expect(await watches()).toMatchObject([
-      {
-        type: 'provider-eligibility',
-        target: { provider: BOB },
-        signals: [{ id: 'provider-status', recovery: { enabled: false } }],
-      },
-    ])
-  })
-
   test('can have the usual signals, all signals, or single ones', async () => {
     await ann.say('/new provider-fsp')
     // While the chain cannot be read, it is unknown whether the wallet is a provider's.
@@ -421,8 +393,9 @@ describe('a watch of a provider', () => {
 
 describe('the recipients of a new watch', () => {
   test('cannot be unticked all: unticking the last one explains why it stays', async () => {
-    await ann.say('/new credit')
-    await ann.press('500')
+    await ann.say('/new wallet')
+    await ann.say(BOB)
+    await ann.press('10\u00a0FLR')
     await ann.press('Recipients')
     const { text, box } = await ann.press(`✓ ${iso('this chat')}`)
     expect(text).toContain('A watch needs at least one recipient.')
@@ -432,8 +405,9 @@ describe('the recipients of a new watch', () => {
 
   test('are the defaults until others are ticked', async () => {
     const other = await world.linked('alice')
-    await ann.say('/new credit')
-    await ann.press('500')
+    await ann.say('/new wallet')
+    await ann.say(BOB)
+    await ann.press('10\u00a0FLR')
     await ann.press('Recipients')
     expect(ann.last().text).toContain('Who should get the alerts?')
     const toggles = ann
@@ -534,16 +508,17 @@ describe('a form', () => {
     await ann.say('/new wallet')
     const old = ann.last()
     const data = old.keyboard[0]?.[0]?.callback_data ?? ''
-    await ann.say('/new credit')
+    await ann.say('/new price')
     const press = world.telegram.pressRaw(ann.id, old.id, data)
     await world.settle()
     expect((await press.answer()).text).toBe('A newer form has replaced this one.')
-    expect(ann.all().find(({ id }) => id === old.id)?.text).toContain('Credits')
+    expect(ann.all().find(({ id }) => id === old.id)?.text).toContain('Price')
   })
 
   test('creates one watch, however often Create is pressed', async () => {
-    await ann.say('/new credit')
-    await ann.press('500')
+    await ann.say('/new wallet')
+    await ann.say(BOB)
+    await ann.press('10\u00a0FLR')
     const { id, keyboard } = ann.last()
     const data = keyboard[0]?.[0]?.callback_data ?? ''
     world.telegram.press(ann.id, id, data)
@@ -568,29 +543,18 @@ describe('a form', () => {
     expect(ann.last().text).toContain('What should be watched?')
   })
 
-  test('of a duplicate has the settings of the other watch and asks only for the target', async () => {
-    const id = await world.addWatch('alice', { label: 'Treasury', direction: 'down' })
-    await ann.say(`/watches ${id}`)
-    await ann.press('More')
-    await ann.press('Duplicate')
-    expect(ann.last().text).toMatch(/· 1\/3/)
-    await ann.say(walletOf('carol'))
-    expect(ann.last().text).toContain('Alert: a decrease of 100\u00a0FLR or more')
-    await ann.press('Create')
-    expect(await watches()).toHaveLength(2)
-  })
-
   test('refuses a value from a forged button', async () => {
-    await ann.say('/new credit')
+    await ann.say('/new wallet')
+    await ann.say(BOB)
     const [rev] = /[^:]+$/.exec(ann.last().keyboard.at(-1)?.[0]?.callback_data ?? '') ?? []
     const data = packed('new.set', {
       rev: Number.parseInt(rev ?? '', 36),
-      field: 'lim',
+      field: 'thr',
       value: '-5',
     })
     world.telegram.pressRaw(ann.id, ann.last().id, data)
     await world.settle()
-    expect(ann.last().text).toMatch(/· 1\/2/)
+    expect(ann.last().text).toMatch(/· 2\/3/)
   })
 })
 
@@ -619,15 +583,15 @@ describe('without a free slot', () => {
     await carol.press('‹ Back')
     expect(carol.last().text).toContain('No free slot')
     await carol.press('Pay and add slots')
-    expect(carol.labels().at(-1)).toEqual(['‹ Back', '‹ Menu'])
+    expect(carol.labels().at(-1)).toEqual(['‹ Back'])
     await carol.press('‹ Back')
     expect(carol.last().text).toContain('No free slot')
     await world.giveSlots('carol', 1)
     await carol.press('Continue')
     expect(carol.last().text).toMatch(/^New watch · Price · 1\/3/)
-    await carol.say('/new credits')
-    await carol.press('500')
-    expect(carol.last().text).toContain('Alert: below 500 credits')
+    await carol.say('/new wallet')
+    await carol.say(BOB)
+    await carol.press('10\u00a0FLR')
     await carol.press('Create')
     expect(carol.last().text).toContain('is now being watched.')
     await carol.say('/new')
@@ -642,8 +606,9 @@ describe('without a free slot', () => {
 test('a chat that only receives cannot create a watch', async () => {
   const reader = await world.linked('bob', ['read'])
   await world.giveSlots('bob', 1)
-  await reader.say('/start new-credits-balance')
-  await reader.press('500')
+  await reader.say('/start new-wallet-balance')
+  await reader.say(BOB)
+  await reader.press('10\u00a0FLR')
   await reader.press('Create')
   expect(reader.last().text).toMatch(/^⚠️ This chat is not allowed to do that\./)
 })

@@ -42,7 +42,7 @@ test('lets chats without a link only connect, look up addresses, follow a provid
     'link.no',
     'test.press',
     'test.try',
-    'test.help',
+    'test.open',
     'rec.card',
     'rec.group',
     'settings.lang',
@@ -56,7 +56,7 @@ test('lets chats without a link only connect, look up addresses, follow a provid
 
 test('lets members of a group only read, and every administrator link it and choose its language', () => {
   const of = (members: string) => verbs.filter((verb) => rightsTo(verb)?.members === members)
-  expect(of('all')).toEqual(['none', 'test.press', 'test.try', 'test.help', 'alert.help'])
+  expect(of('all')).toEqual(['none', 'test.press', 'test.try', 'test.open', 'alert.open'])
   expect(of('administrators')).toEqual(['link.yes', 'link.no', 'settings.lang', 'settings.langSet'])
 })
 

@@ -70,13 +70,17 @@ async function readRounds(): Promise<void> {
 }
 
 const identity = (name: string) => simulation.provider(name).accounts.identity.address
-const open = (name: string, count: number) =>
-  packed('status.provider', { address: identity(name), count })
+const open = (name: string) => packed('status.provider', { address: identity(name) })
+/** Presses the button of a provider, which stands on some screen. */
+async function show(name: string): Promise<void> {
+  world.telegram.pressRaw(chat.id, chat.last().id, open(name))
+  await world.settle()
+}
 const calls = (method: string) => world.telegram.calls.filter((call) => call.method === method)
 
-describe('/status with a provider', () => {
+describe('a provider that a text names', () => {
   test('finds it by name, and shows its picture with its problems in words', async () => {
-    await chat.say('/status alpha o')
+    await chat.say('alpha o')
     const { text, file } = chat.last()
     expect(file).toMatchObject({ kind: 'photo', width: 1280, height: 874 })
     expect(text).toContain(`Alpha Oracle\u2069 · ${identity('Alpha Oracle')}`)
@@ -86,26 +90,25 @@ describe('/status with a provider', () => {
     expect(text).toMatch(/^Balances: submit [\d,.]+\sFLR · /m)
     expect(chat.labels()).toEqual([
       ['Follow', 'Watch…'],
-      ['✓ 20 rounds', '100 rounds'],
-      ['‹ Status', 'Refresh', 'Share ↪️'],
+      ['‹ Menu', 'Share ↪️'],
     ])
   })
 
-  test('shows it by any of its addresses', async () => {
-    await chat.say(`/status ${simulation.provider('Alpine').accounts.submit.address}`)
+  test('is shown by a button, too', async () => {
+    await show('Alpine')
     expect(chat.last().text).toContain('Alpine')
     expect(chat.last().text).toContain('⚪ Last 20 rounds: 4 OK, 0 with problems · 16 without data')
   })
 
   test('offers a choice when a name matches several', async () => {
-    await chat.say('/status alp')
+    await chat.say('alp')
     expect(chat.last().text).toContain('Several providers match')
     expect(chat.labels().slice(0, 1)).toEqual([['Alpha Oracle', 'Alpine']])
     await chat.press('Alpine')
     expect(chat.last().text).toContain(identity('Alpine'))
     // The question is not left behind above the picture.
     expect(chat.all().filter(({ text }) => text.includes('Several providers match'))).toEqual([])
-    await chat.say('/status')
+    await chat.say('/menu')
     await chat.press('Provider…')
     expect(chat.last().text).toContain('Which provider?')
     await chat.press('Alpine')
@@ -144,8 +147,9 @@ describe('/status with a provider', () => {
   })
 
   test('asks again after an unknown name, and takes the answer', async () => {
+    await chat.say('provider')
     for (const nonsense of ['nobody', `0x${'12'.repeat(20)}`]) {
-      await chat.say(`/status ${nonsense}`)
+      await chat.say(nonsense)
       expect(chat.last().text).toContain('No data provider is known as')
     }
     await chat.say('Alpine')
@@ -158,11 +162,7 @@ describe('/status with a provider', () => {
     await chat.say(address)
     expect(chat.last().text).toContain('Data provider: none known')
     expect(chat.labels()).toEqual([['Watch its balance'], ['‹ Menu']])
-    world.telegram.pressRaw(
-      chat.id,
-      chat.last().id,
-      packed('status.provider', { address, count: 20 }),
-    )
+    world.telegram.pressRaw(chat.id, chat.last().id, packed('status.provider', { address }))
     await world.settle()
     expect(chat.last().text).toContain('No data provider is known as')
     await chat.say(`/start p${address.slice(2)}`)
@@ -229,23 +229,13 @@ describe('a chat without a wallet', () => {
   test('gets them about a provider, by an address and by its name', async () => {
     const ann = world.person()
     const { address } = simulation.provider('Alpha Oracle').accounts.submit
-    for (const text of ['alpha o', address, '/status alpha o', `/status ${address}`]) {
+    for (const text of ['alpha o', address]) {
       await ann.say(text)
       expect(ann.last().text).toContain(`Alpha Oracle\u2069 · ${identity('Alpha Oracle')}`)
       expect(ann.last().text).toContain('Last 20 rounds: 2 OK, 2 with problems')
       expect(ann.last().text).toMatch(/Reward epoch 452: registered, in the signing policy/)
       expect(ann.labels()).toEqual([['Follow', 'Watch…'], ['Connect wallet'], ['‹ Menu']])
     }
-  })
-
-  test('is told by /status what can be sent when nothing is found, and how to start without a name', async () => {
-    const ann = world.person()
-    await ann.say('zzz')
-    const { text } = ann.last()
-    await ann.say('/status zzz')
-    expect(ann.last().text).toBe(text)
-    await ann.say('/status')
-    expect(ann.labels()[0]).toEqual(['Connect wallet'])
   })
 
   test('connects to watch a provider, and one press starts the free trial with that watch', async () => {
@@ -295,29 +285,22 @@ test.each([
 
 describe('the picture', () => {
   test('is changed in its message, and each one is uploaded to Telegram once', async () => {
-    await chat.say('/status alpine')
+    await chat.say('alpine')
     const { id } = chat.last()
-    await chat.press(open('Alpine', 100))
+    await show('Alpha Oracle')
     expect(chat.last().id).toBe(id)
-    expect(chat.labels().flat()).toContain('✓ 100 rounds')
+    expect(chat.last().text).toContain('Alpha Oracle')
     const uploads = () =>
       calls('editMessageMedia').filter(({ payload }) => JSON.stringify(payload).includes('attach'))
     const before = uploads().length
-    await chat.press(open('Alpine', 20))
-    await chat.press(open('Alpine', 100))
+    await show('Alpine')
+    await show('Alpha Oracle')
     expect(uploads().length).toBe(before)
     expect(calls('editMessageMedia').every(({ refused }) => refused === undefined)).toBe(true)
   })
 
-  test('sends no new message on a refresh when nothing has changed', async () => {
-    await chat.say('/status alpine')
-    const count = chat.all().length
-    await chat.press('Refresh')
-    expect(chat.all()).toHaveLength(count)
-  })
-
   test('leads to the wizard with its provider, and to the watch once there is one', async () => {
-    await chat.say('/status alpine')
+    await chat.say('alpine')
     await chat.press('Watch…')
     expect(chat.last().text).toContain(identity('Alpine'))
     await world.addWatch('alice', {
@@ -326,16 +309,17 @@ describe('the picture', () => {
       target: { provider: identity('Alpine') },
       settings: {},
     })
-    await chat.say('/status alpine')
+    await chat.say('alpine')
     expect(chat.last().text).toContain('My node')
     await chat.press('Open watch')
     expect(chat.last().text).toContain('My node')
     // And the watch leads to the picture.
+    await chat.press('More')
     await chat.press('Picture')
     expect(chat.last().file).toMatchObject({ kind: 'photo' })
     expect(chat.last().text).toContain(identity('Alpine'))
-    await chat.say('/status')
-    await chat.press(packed('status.pick'))
+    await chat.say('/menu')
+    await chat.press('Provider…')
     expect(chat.labels().flat()).toContain('My node')
   })
 
@@ -376,11 +360,11 @@ describe('the picture', () => {
     }
   })
 
-  test('leads back to the status of all watches', async () => {
-    await chat.say('/status alpine')
-    await chat.press('‹ Status')
+  test('leads back to the menu', async () => {
+    await chat.say('alpine')
+    await chat.press('‹ Menu')
     expect(chat.last().file).toBeUndefined()
-    expect(chat.last().text).toContain('My node')
+    expect(chat.labels().flat()).toContain('Provider…')
   })
 
   test('is replaced by text when Telegram refuses the picture', async () => {
@@ -388,7 +372,7 @@ describe('the picture', () => {
       { method: 'sendPhoto' },
       { error_code: 400, description: 'Bad Request: IMAGE_PROCESS_FAILED' },
     )
-    await chat.say('/status Alpha Oracle')
+    await chat.say('Alpha Oracle')
     const { text, file } = chat.last()
     expect(file).toBeUndefined()
     expect(text).toContain('commit  ✓✓✕✕')
@@ -397,7 +381,7 @@ describe('the picture', () => {
 
   test('says of which time it is when the chain does not answer', async () => {
     world.clock.advance(900)
-    await chat.say('/status alpine')
+    await chat.say('alpine')
     expect(chat.last().text).toContain('⚪ As of')
   })
 })
@@ -421,6 +405,7 @@ describe.each(LOCALES)('in %s', (locale) => {
       ftso: { commit: 'mismatch', reveal: 'offence', signature: 'mismatch' },
       fdc: { bitvote: 'mismatch', signature: 'mismatch' },
     })),
+    others: null,
     fastUpdates: { lastUpdateBlock: 1, blocksSinceUpdate: 250_000, probabilityOfSilence: 1e-300 },
     minimalConditions: {
       anchor: { rate: 0.1234, minimum: 0.8 },

@@ -106,11 +106,11 @@ describe('the list', () => {
     expect(chat.last().text).toContain('Waiting for')
     expect(chat.labels()).toEqual([
       ['Send it again'],
+      ['Choose alerts…'],
       ['Test', 'Log'],
-      ['Severity'],
-      ['Delete…'],
-      ['‹ Recipients'],
+      ['‹ Recipients', 'More'],
     ])
+    await chat.press('More')
     await chat.press('Delete…')
     await chat.press('Delete \u2068My e-mail\u2069')
     expect(chat.last().text).toContain('✓ \u2068My e-mail\u2069 is deleted.')
@@ -251,6 +251,7 @@ describe('a webhook', () => {
     const chat = await linked('alice')
     await addHook(chat, 'again')
     const show = async () => {
+      await chat.press('More')
       await chat.press('Secret…')
       await chat.press('New secret')
     }
@@ -300,9 +301,11 @@ describe('a webhook', () => {
   test('gets another secret after one question, and both sign for a day', async () => {
     const chat = await linked('bob')
     const before = await addHook(chat, 'rotated')
+    await chat.press('More')
     await chat.press('Secret…')
     expect(chat.last().text).toContain('For 24 hours, messages are signed with both secrets')
     await chat.press('‹ Keep')
+    await chat.press('More')
     await chat.press('Secret…')
     await chat.press('New secret')
     const copy = chat
@@ -358,6 +361,7 @@ describe('a webhook', () => {
     await alerts.notice(watch, { event: COMMIT })
     await chat.say(`/start r${id}`)
     await chat.press('Switch on and test')
+    await chat.press('More')
     await chat.press('Discard')
     expect(chat.last().text).toContain('✓ 1 alert discarded.')
     expect(chat.labels().flat()).not.toContain('Discard')
@@ -415,6 +419,7 @@ describe('a mailbox', () => {
       'Waiting for \u2068masked@\u2060example.\u2060org\u2069 to confirm.',
     )
     expect(chat.last().text).not.toContain('m…@')
+    await chat.press('More')
     await chat.press('Rename…')
     await chat.say('Night shift')
     const { text, entities } = chat.last()
@@ -446,13 +451,17 @@ describe('a mailbox', () => {
     const chat = await linked('carol')
     const { id } = await recipientOf('carol', 'ops@example.org')
     await chat.say(`/start r${id}`)
+    await chat.press('More')
     await chat.press('Rename…')
     await chat.say('Night <b>shift')
     expect(chat.last().text).toContain('✓ The name is now \u2068Night <b>shift\u2069.')
+    await chat.press('More')
     await chat.press('Language')
     await chat.press('Deutsch')
-    await chat.press('Severity')
+    await chat.press('Choose alerts…')
+    await chat.press('Severity: all')
     await chat.press('Critical only')
+    await chat.press('More')
     await chat.press('Time zone')
     await chat.say('nowhere at all')
     expect(chat.last().text).toContain('No time zone was found for “\u2068nowhere at all\u2069”.')
@@ -469,6 +478,7 @@ describe('a mailbox', () => {
       default: false,
     })
     expect(chat.last().text).toContain('Minimum severity: Critical · Deutsch · America/New_York')
+    await chat.press('More')
     await chat.press('Time zone')
     await chat.say('/cancel')
     expect(chat.last().text).toContain('Night <b>shift')
@@ -503,6 +513,7 @@ describe('a mailbox', () => {
     await world.as('carol', updateWatch, { params, body: { recipientIds: [id] } })
     await chat.say(`/start r${id}`)
     expect(chat.last().text).toContain('Used by: \u2068Mine\u2069')
+    await chat.press('More')
     await chat.press('Delete…')
     expect(chat.last().text).toContain('1 watch will then notify only the default recipients.')
     await chat.press('Delete \u2068Night <b>shift\u2069')

@@ -33,27 +33,36 @@ async function settingsOf(name: Name) {
 }
 
 describe('settings', () => {
-  test('show those of the chat and of the wallet, and each press selects the next value', async () => {
+  test('show those of the chat and of the wallet, and each leads to its screen', async () => {
     const chat = await linked('alice')
     await chat.say('/settings')
     expect(chat.last().text).toMatch(
       /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor the whole wallet 0xf39F…2266:\nQuiet hours: off \(22:00 – 07:00\)\nDigest: off\nReminders of critical alerts: after 15\u00a0min, 1\u00a0h, 4\u00a0h\nMinimum severity: Info\nRecoveries: on$/,
     )
-    await chat.press('Severity: all')
-    await chat.press('Warning or higher')
-    expect((await settingsOf('alice')).minSeverity).toBe('critical')
+    expect(chat.labels().flat()).toEqual([
+      ...['Mute, quiet hours…', 'Recipients', '🌐 Language', 'Wallets', 'Help', '‹ Menu'],
+    ])
+    await chat.press('Mute, quiet hours…')
+    expect(chat.labels().flat()).toEqual([
+      ...['Mute', 'Quiet hours', 'Digest', 'Reminders', 'Severity', '‹ Settings'],
+    ])
+    await chat.press('Severity')
     await chat.press('Critical only')
+    expect((await settingsOf('alice')).minSeverity).toBe('critical')
+    await chat.press('Severity: all')
     expect((await settingsOf('alice')).minSeverity).toBe('info')
     await chat.press('Recoveries: on')
     expect(chat.last().text).toContain('Recoveries: off')
     expect((await settingsOf('alice')).recoveries).toBe(false)
   })
 
-  test('are only language and time zone for a chat that only receives', async () => {
+  test('are only those of the chat itself for a chat that only receives', async () => {
     const reader = await linked('bob', ['read'])
     await reader.say('/settings')
     expect(reader.last().text).toContain('This chat can only receive alerts.')
-    expect(reader.labels()).toEqual([['🌐 Language', 'Time zone'], ['‹ Menu']])
+    expect(reader.labels().flat()).toEqual([
+      ...['🌐 Language', 'Wallets', 'Help', 'Mute', '‹ Menu'],
+    ])
     const data = packed('settings.recoveries', { on: false })
     world.telegram.pressRaw(reader.id, reader.last().id, data)
     await world.settle()
@@ -64,6 +73,7 @@ describe('settings', () => {
   test('keep a concurrent change of another field', async () => {
     const chat = await linked('carol')
     await chat.say('/settings')
+    await chat.press('Mute, quiet hours…')
     await chat.press('Digest')
     const { version: _, ...before } = await settingsOf('carol')
     const body = { ...before, digestAt: '11:00' }
@@ -77,6 +87,7 @@ describe('quiet hours', () => {
   test('are switched on when one of their times is chosen', async () => {
     const chat = await linked('alice')
     await chat.say('/settings')
+    await chat.press('Mute, quiet hours…')
     await chat.press('Quiet hours')
     await chat.press('Start: 22:00')
     await chat.press('23:00')
@@ -99,9 +110,23 @@ describe('quiet hours', () => {
     expect((await settingsOf('alice')).quietHours).toMatchObject({ from: '23:00', to: '06:00' })
   })
 
+  test('stay off if a program has set equal ends', async () => {
+    const chat = await linked('bob')
+    const { version: _, ...before } = await settingsOf('bob')
+    const quietHours = { ...before.quietHours, enabled: false, from: '07:00', to: '07:00' }
+    const body = { ...before, quietHours }
+    await invoke(world.app, replaceSettings, callerOf('bob'), { body })
+    await chat.say('/settings')
+    await chat.press('Quiet hours')
+    await chat.press('On')
+    expect(chat.last().text).toMatch(/^⚠️ Quiet hours cannot start and end at the same time\./)
+    expect((await settingsOf('bob')).quietHours).toEqual(quietHours)
+  })
+
   test('accept typed times in any script, and refuse other texts', async () => {
     const chat = await linked('alice')
     await chat.say('/settings')
+    await chat.press('Mute, quiet hours…')
     await chat.press('Quiet hours')
     await chat.press('Start: 23:00')
     await chat.say('late')
@@ -133,6 +158,7 @@ describe('quiet hours', () => {
 test('the digest can be off, every 15 minutes or daily at a time', async () => {
   const chat = await linked('alice')
   await chat.say('/settings')
+  await chat.press('Mute, quiet hours…')
   await chat.press('Digest')
   await chat.press('15\u00a0min')
   expect((await settingsOf('alice')).digest).toBe('15m')
@@ -150,6 +176,7 @@ test('the digest can be off, every 15 minutes or daily at a time', async () => {
 test('reminders can be chosen, and switched off below an alert, which keeps its text', async () => {
   const chat = await linked('carol')
   await chat.say('/settings')
+  await chat.press('Mute, quiet hours…')
   await chat.press('Reminders')
   await chat.press('5, 15, 60\u00a0min')
   expect((await settingsOf('carol')).repeat.critical).toEqual([5, 15, 60])
@@ -176,25 +203,29 @@ describe('the time zone of a chat', () => {
   test('is found by city, by name and by region, and is stored for its alerts', async () => {
     const chat = await linked('bob')
     const zone = async () => (await listChatLinks(world.app, chat.id))[0]?.timezone
+    const askZone = async () => {
+      await chat.press('🌐 Language')
+      await chat.press('Time zone')
+    }
     await chat.say('/settings')
-    await chat.press('Time zone')
+    await askZone()
     await chat.say('Nowhereville')
     expect(chat.last().text).toContain('No time zone was found for “\u2068Nowhereville\u2069”.')
     await chat.say('dhaka')
     expect(chat.last().text).toContain('✓ Time zone: Asia/Dhaka')
     expect(await zone()).toBe('Asia/Dhaka')
     expect(chat.last().text).toContain('This chat: English · Asia/Dhaka (18:')
-    await chat.press('Time zone')
+    await askZone()
     await chat.say('Kolkata')
     expect(await zone()).toBe('Asia/Kolkata')
-    await chat.press('Time zone')
+    await askZone()
     await chat.say('san')
     expect(chat.last().text).toMatch(/^⚠️ Which one\?/)
     expect(chat.labels().slice(0, 3).flat().length).toBe(6)
     const [[first = '']] = chat.labels() as [[string]]
     await chat.press(first)
     expect(await zone()).toMatch(/\/San/)
-    await chat.press('Time zone')
+    await askZone()
     await chat.press('Europe')
     expect(chat.labels().at(-2)?.[1]).toMatch(/^1 \/ \d+$/)
     await chat.press('›')

@@ -59,7 +59,7 @@ describe('the card of a provider', () => {
   test('counts its signals and names those that are active', async () => {
     expect(ann.last().text).toContain('Signals: 13 of 22 on')
     await fires('ftso-commit', 8)
-    await ann.press('Refresh')
+    await ann.say(`/watches ${id}`)
     expect(ann.last().text).toMatch(/^🔴 \u2068Node A\u2069 · for 12 min/)
     expect(ann.last().text).toContain('Signals: 13 of 22 on · 🔴\u00a0Commit')
   })
@@ -74,7 +74,7 @@ describe('the card of a provider', () => {
     )
     expect(ann.labels()[0]).toEqual(['🔴 Commit'])
     expect(ann.labels().flat()).toContain('FTSO 3/3')
-    expect(ann.labels().at(-1)).toEqual(['‹ \u2068Node A\u2069'])
+    expect(ann.labels().flat().slice(-2)).toEqual(['‹ \u2068Node A\u2069', 'Minimum severity'])
     await ann.press('FDC 3/5')
     expect(ann.last().text).toContain('FDC · \u2068Node A\u2069 · 3 of 5 on')
     expect(ann.last().text).toContain('✓ Bit vote: ')
@@ -85,12 +85,12 @@ describe('the card of a provider', () => {
 
   test('switches on all signals, the critical ones, or the default ones', async () => {
     await ann.press('Signals')
-    await ann.press('All on')
+    await ann.press('All 22')
     expect(ann.last().text).toContain('22 of 22 on')
     await ann.press('15 can be critical')
     expect(await signal('reveal-offence')).toMatchObject({ enabled: true })
     expect(await signal('tx-failed')).toMatchObject({ enabled: false })
-    await ann.press('Default')
+    await ann.press('13 usual')
     expect(ann.last().text).toContain('13 of 22 on')
   })
 })
@@ -107,13 +107,11 @@ describe('the card of a signal', () => {
     expect(text).toContain('Missed rounds in a row: 2 (1 – 20, default 2)')
     expect(text).toContain('Rounds without data reset the count.')
     expect(ann.labels()).toEqual([
-      ['Off', 'Recovery: on'],
-      ['Default'],
+      ['Off'],
       ['1', '✓ 2', '3'],
       ['5', '10'],
       ['Other number…'],
-      ['Why?', 'Causes', 'What to do'],
-      ['‹ \u2068FTSO\u2069'],
+      ['‹ \u2068FTSO\u2069', 'Help'],
     ])
   })
 
@@ -132,11 +130,11 @@ describe('the card of a signal', () => {
     expect(await signal('ftso-commit')).toMatchObject({ enabled: true })
   })
 
-  test('has its parameters chosen, typed, refused and reset', async () => {
+  test('has its parameters chosen, typed and refused', async () => {
     cardOf('ftso-commit')
     await world.settle()
     await ann.press('5')
-    expect(ann.labels()[3]).toEqual(['✓ 5', '10'])
+    expect(ann.labels()[2]).toEqual(['✓ 5', '10'])
     expect(await signal('ftso-commit')).toMatchObject({ parameters: { rounds: 5 } })
     await ann.press('Other number…')
     expect(ann.last().text).toContain('Send a number from 1 to 20.')
@@ -147,20 +145,15 @@ describe('the card of a signal', () => {
     await ann.say('১৭')
     expect(await signal('ftso-commit')).toMatchObject({ parameters: { rounds: 17 } })
     expect(ann.last().text).toContain('Missed rounds in a row: 17')
-    await ann.press('Default')
-    expect(ann.last().text).toContain('✓ Parameters reset to their defaults.')
-    expect(await signal('ftso-commit')).toMatchObject({ parameters: { rounds: 2 } })
     await ann.press('Other number…')
     await ann.say('/cancel')
-    expect(ann.last().text).toContain('Missed rounds in a row: 2')
+    expect(ann.last().text).toContain('Missed rounds in a row: 17')
   })
 
   test('understands small probabilities as people write them, and flips its switches', async () => {
     cardOf('fast-updates')
     await world.settle()
-    expect(ann.labels().flat()).toEqual(
-      expect.arrayContaining(['Default', '1 in 1 billion', 'Other number…']),
-    )
+    expect(ann.labels().flat()).toEqual(expect.arrayContaining(['1 in 1 billion', 'Other number…']))
     expect(ann.last().text).not.toMatch(/\de-\d/)
     expect(ann.last().text).toContain(
       'Probability limit: 1 in 10 million (1 in 1,000 trillion – 1 in 10, default 1 in 10 million)',
@@ -193,30 +186,19 @@ describe('the card of a signal', () => {
     expect(await signal('fast-updates')).toMatchObject({ parameters: { warningEnabled: true } })
   })
 
-  test('can have its recoveries switched off and on', async () => {
+  test('opens and closes its help', async () => {
     cardOf('ftso-commit')
     await world.settle()
-    await ann.press('Recovery: on')
-    expect(ann.last().text).toContain('Recoveries are not reported.')
-    expect(await signal('ftso-commit')).toMatchObject({ recovery: { enabled: false } })
-    await ann.press('Recovery: off')
-    expect(await signal('ftso-commit')).toMatchObject({ recovery: { enabled: true } })
-  })
-
-  test('opens and closes each section of its help', async () => {
-    cardOf('ftso-commit')
-    await world.settle()
-    for (const [label, text] of [
-      ['Why?', 'A voting round lasts 90 seconds.'],
-      ['Causes', 'The client is not running or has just restarted.'],
-      ['What to do', 'Check that the client is running and read its log.'],
-    ] as const) {
-      await ann.press(label)
-      expect(ann.last().text).toContain(text)
-      expect(ann.last().entities.map(({ type }) => type)).toContain('expandable_blockquote')
-      await ann.press(`✓ ${label}`)
-      expect(ann.last().text).not.toContain(text)
-    }
+    const texts = [
+      'A voting round lasts 90 seconds.',
+      'The client is not running or has just restarted.',
+      'Check that the client is running and read its log.',
+    ]
+    await ann.press('Help')
+    for (const text of texts) expect(ann.last().text).toContain(text)
+    expect(ann.last().entities.map(({ type }) => type)).toContain('expandable_blockquote')
+    await ann.press('✓ Help')
+    for (const text of texts) expect(ann.last().text).not.toContain(text)
   })
 
   test('of a watch with a single signal leads back to the watch', async () => {
@@ -227,13 +209,10 @@ describe('the card of a signal', () => {
       settings: { limit: 500 },
     })
     await ann.say(`/watches ${credits}`)
-    await ann.press('Recovery: on')
-    expect(ann.last().text).toContain('✓ Recoveries are not reported.')
-    expect(ann.labels().flat()).toContain('Recovery: off')
     const data = packed('signal.card', { id: credits, signal: 'credits-threshold' })
     world.telegram.pressRaw(ann.id, ann.last().id, data)
     await world.settle()
-    expect(ann.labels().at(-1)).toEqual(['‹ \u2068Credits\u2069'])
+    expect(ann.labels().at(-1)).toEqual(['‹ \u2068Credits\u2069', 'Help'])
   })
 
   test('that does not exist shows the watch, and a value out of bounds is refused', async () => {

@@ -43,13 +43,13 @@ async function recordTip(ageSeconds: number, failingSeconds?: number): Promise<v
   })
 }
 
-describe('/status', () => {
+describe('the status', () => {
   test('offers a new watch to a wallet without watches', async () => {
     const carol = await world.linked('carol')
-    await carol.say('/status')
+    await carol.say('status')
     expect(lastText(carol)).toContain('You have no watches yet.')
     expect(lastText(carol)).toContain('💳 0 credits (0 USD) · 🎟️ Slots: 0 of 0')
-    expect(carol.labels()).toEqual([['New watch'], ['Refresh', '📌 Pin', 'Provider…'], ['‹ Menu']])
+    expect(carol.labels()).toEqual([['New watch'], ['📌 Pin'], ['‹ Watches']])
   })
 
   test('shows watches, paused ones last, credits, slots, recipients that are off, and the age of the newest block', async () => {
@@ -66,7 +66,7 @@ describe('/status', () => {
     await recordTip(2)
     const ann = await world.linked('alice')
     await fire(loud, { event: 'wallet-balance.moved' })
-    await ann.say('/status')
+    await ann.say('status')
     const text = lastText(ann)
     expect(text).toContain('💳 0 credits (0 USD) · 🎟️ Slots: 3 of 4')
     expect(text).not.toContain('🔕')
@@ -77,9 +77,7 @@ describe('/status', () => {
       expect(text).toContain(label)
       expect(text.indexOf(label)).toBeLessThan(text.indexOf('Paused'))
     }
-    expect(ann.labels()).toContainEqual(['Refresh', '📌 Pin', 'Provider…'])
-    await ann.press('Refresh')
-    expect(lastText(ann)).toBe(text)
+    expect(ann.labels()).toContainEqual(['📌 Pin'])
   })
 
   test('names recipients that are off only in a chat that may manage them', async () => {
@@ -89,10 +87,10 @@ describe('/status', () => {
     const off = { params: { id: String(id) }, body: { status: 'disabled' } }
     await world.as('carol', updateRecipient, off)
     const boss = await world.linked('carol')
-    await boss.say('/status')
+    await boss.say('status')
     expect(lastText(boss)).toContain('Pager')
     const reader = await world.linked('carol', ['read'])
-    await reader.say('/status')
+    await reader.say('status')
     expect(lastText(reader)).toContain('Slots:')
     expect(lastText(reader)).not.toContain('Pager')
   })
@@ -116,7 +114,7 @@ describe('/status', () => {
     }
     const texts = async () => {
       const texts: string[] = []
-      for (const command of ['/menu', '/status']) {
+      for (const command of ['/menu', 'status']) {
         await bob.say(command)
         texts.push(lastText(bob))
       }
@@ -134,19 +132,19 @@ describe('/status', () => {
   test('says that the chain has not been responding, and since when', async () => {
     await recordTip(400, 300)
     const ann = await world.linked('alice')
-    await ann.say('/status')
+    await ann.say('status')
     expect(lastText(ann)).toContain('Chain: block 41234567, 6 min, 40 s old')
     expect(lastText(ann)).toContain('⚪ The chain has not been responding since')
     await recordTip(2)
   })
 
-  test('opens from the menu and leads back there', async () => {
+  test('opens from the watches and leads back there', async () => {
     const ann = await world.linked('alice')
-    await ann.say('/menu')
+    await ann.say('/watches')
     await ann.press('Status')
     expect(lastText(ann)).toContain('Chain: block')
-    await ann.press('‹ Menu')
-    expect(lastText(ann)).toContain('Watchdog · 0xf39F')
+    await ann.press('‹ Watches')
+    expect(ann.labels().flat()).toContain('Status')
   })
 
   test('shows no credits in a group, and buttons only to a person who linked the wallet', async () => {
@@ -158,18 +156,19 @@ describe('/status', () => {
     const crew = world.chat(id, ann.id)
     await crew.say(`/start ${await world.groupCode('bob')}`)
     await crew.press('Link this chat')
-    await crew.say('/status')
+    await crew.say('/watches')
+    await crew.press('Status')
     expect(lastText(crew)).toContain('Shared')
     expect(lastText(crew)).not.toContain('credits')
-    expect(crew.labels()).toContainEqual(['Refresh', '📌 Pin'])
-    await world.chat(id, ben.id).say('/status')
+    expect(crew.labels()).toContainEqual(['📌 Pin'])
+    await world.chat(id, ben.id).say('/watches')
     expect(lastText(crew)).toContain('Shared')
     expect(crew.labels()).toEqual([])
   })
 
   test.each(LOCALES)('has no unfilled placeholder in %s', async (locale) => {
     const ann = await world.linked('bob', ['read'], locale)
-    await ann.say('/status')
+    await ann.say('status')
     expect(ann.last().text).not.toContain('{{')
   })
 })
@@ -178,7 +177,7 @@ describe('pinning the status', () => {
   test('keeps its message up to date: at most one edit a minute, and only of a change', async () => {
     const ann = await world.linked('alice')
     const watchId = await world.addWatch('alice', { label: 'Pinned one' })
-    await ann.say('/status')
+    await ann.say('status')
     const { id } = ann.last()
     expect((await ann.press('📌 Pin')).text).toBe('Pinned. The message updates automatically.')
     expect(world.telegram.lastCall('pinChatMessage')?.payload).toMatchObject({
@@ -211,12 +210,12 @@ describe('pinning the status', () => {
 
   test('can be undone', async () => {
     const ann = await world.linked('alice')
-    await ann.say('/status')
+    await ann.say('status')
     await ann.press('📌 Pin')
     const { text } = await ann.press('📌 Unpin')
     expect(text).toBe('No longer pinned.')
     expect(world.telegram.lastCall('unpinChatMessage')?.refused).toBeUndefined()
-    expect(ann.labels()).toContainEqual(['Refresh', '📌 Pin', 'Provider…'])
+    expect(ann.labels()).toContainEqual(['📌 Pin'])
   })
 
   test('is refused with the reason where the bot may not pin', async () => {
@@ -225,7 +224,9 @@ describe('pinning the status', () => {
     const ops = world.chat(id, ann.id)
     await ops.say(`/start ${await world.groupCode('carol')}`)
     await ops.press('Link this chat')
-    await ops.say('/status')
+    await world.addWatch('carol', { label: 'Here' })
+    await ops.say('/watches')
+    await ops.press('Status')
     const { text } = await ops.press('📌 Pin')
     expect(text).toBe('The bot needs the right to pin messages here.')
   })

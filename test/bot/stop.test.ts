@@ -187,6 +187,7 @@ describe('topics', () => {
     await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
     await group.press('Link this chat')
     const thread = async () => (await listChatLinks(world.app, id))[0]?.threadId
+    await group.press('Settings')
     await group.press('Topic')
     expect(group.last().text).toContain('Alerts go to the General topic.')
     expect((await group.press('A new topic')).text).toContain('needs the right to manage topics')

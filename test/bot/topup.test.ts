@@ -16,7 +16,7 @@ import { invoke } from '#src/operations/gate/invoke.ts'
 import { draftLinkedPurchase } from '#src/operations/pages/links.ts'
 import { getAccount } from '#src/operations/rest/account.ts'
 import { listSubscriptions, updateSubscriptions } from '#src/operations/rest/subscriptions.ts'
-import { createTopup } from '#src/operations/rest/topups.ts'
+import { confirmTopup, createTopup } from '#src/operations/rest/topups.ts'
 import { deleteWatch, listWatches } from '#src/operations/rest/watches.ts'
 import {
   claimConnectCode,
@@ -102,12 +102,7 @@ describe('/topup', () => {
     expect(says(ann)).toContain(
       'FXRP: 4 FXRP for 10,000 credits (10 USD), at most 1,000 FXRP at once',
     )
-    expect(ann.labels()).toEqual([
-      ['WDG +10%', 'WFLR', 'FLR'],
-      ['FXRP', 'XRP'],
-      ['Past top-ups'],
-      ['‹ Menu'],
-    ])
+    expect(ann.labels()).toEqual([['WDG +10%', 'WFLR', 'FLR'], ['FXRP', 'XRP'], ['‹ Menu']])
   })
 
   test('leaves out the assets that cannot be used now, and says why', async () => {
@@ -124,7 +119,7 @@ describe('/topup', () => {
       await ann.press(packed('topup.quote', { asset: 'FLR', credits: 10_000 }))
       expect(says(ann)).toContain('⚠️ FLR cannot be used for payments right now.')
       expect(says(ann)).toContain('Buying credits is not possible right now.')
-      expect(ann.labels()).toEqual([['Past top-ups'], ['‹ Menu']])
+      expect(ann.labels()).toEqual([['‹ Menu']])
       await contracts.setFeed('FLR/USD', 200_000n, 7)
       await world.pass(60)
       await ann.say('/topup')
@@ -269,18 +264,9 @@ describe('a quote', () => {
   test('of a token is paid on the page, and does not show the contract’s address', async () => {
     const { ann, quote } = await quoted('WFLR')
     expect(says(ann)).toContain('Pay 500 WFLR for 10,000 credits (10 USD)')
-    expect(says(ann)).toContain('10 USD in total, 1 WFLR = 0.02 USD')
     expect(says(ann)).toContain('10 min left')
-    expect(says(ann)).toContain('Two transactions: approve, then pay.')
-    expect(ann.labels()).toEqual([
-      ['Pay in browser'],
-      ['Copy amount', 'Copy link'],
-      ['QR code', 'Already paid'],
-      ['‹ Asset', 'Close'],
-    ])
+    expect(ann.labels()).toEqual([['Pay in browser'], ['‹ Asset']])
     expect(ann.last().keyboard[0]?.[0]?.url).toBe(`${quote.page}?lang=en&tz=UTC`)
-    expect(copied(ann, 'Copy amount')).toBe('500')
-    expect(copied(ann, 'Copy link')).toBe(`${quote.page}?lang=en&tz=UTC`)
     expect(JSON.stringify(ann.last())).not.toContain(world.contracts.router)
   })
 
@@ -292,28 +278,57 @@ describe('a quote', () => {
 
   test('of FLR can be paid by hand with the reference as data', async () => {
     const { ann, quote } = await quoted('FLR')
+    expect(ann.labels()).toEqual([['Pay in browser'], ['Other ways…'], ['‹ Asset']])
+    await ann.press('Other ways…')
     expect(copied(ann, 'Copy amount')).toBe(formatUnits(quote.amount, 18))
     expect(copied(ann, 'Copy address')).toBe(world.contracts.payTo)
-    expect(copied(ann, 'Copy data')).toBe(quote.handle)
+    expect(says(ann)).toContain(`Data: ${quote.handle}`)
+    expect(says(ann)).toContain('Credited to: 0xf39F…2266 · 10 USD in total')
     expect(says(ann)).toContain('Paying from an exchange does not work.')
+    await ann.press('‹ Payment')
+    expect(ann.labels()).toEqual([['Pay in browser'], ['Other ways…'], ['‹ Asset']])
+  })
+
+  test('whose other ways are open turns with its payment', async () => {
+    const { ann, quote } = await quoted('FLR')
+    await ann.press('Other ways…')
+    const { id } = ann.last()
+    await world.follow(61)
+    expect(says(ann)).toContain('9 min left')
+    expect(copied(ann, 'Copy address')).toBe(world.contracts.payTo)
+    await world.pay(quote)
+    await world.confirmAll()
+    await world.follow(30)
+    expect(ann.last().id).toBe(id)
+    expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
   })
 
   test('is not edited while nothing changes', async () => {
-    await quoted('XRP')
+    const { ann } = await quoted('XRP')
+    const { id } = ann.last()
+    const edits = () =>
+      world.telegram.calls.filter(
+        ({ method, payload }) => method === 'editMessageText' && payload['message_id'] === id,
+      ).length
+    const before = edits()
     await world.follow(3)
-    expect(world.telegram.lastCall('editMessageText')?.refused).toBeUndefined()
+    expect(edits()).toBe(before)
   })
 
-  test('of XRP names address and tag, and opens a wallet', async () => {
+  test('of XRP opens a wallet, and names address and tag', async () => {
     const { ann, quote } = await quoted('XRP')
+    expect(ann.labels()).toEqual([['Open Xaman'], ['Other ways…'], ['‹ Asset']])
+    expect(ann.last().keyboard[0]?.[0]?.url).toBe(quote.pageQr)
+    await ann.press('Other ways…')
     expect(copied(ann, 'Copy address')).toBe(world.xrpl.address)
     expect(copied(ann, 'Copy tag')).toBe(String(quote.destinationTag))
     expect(says(ann)).toContain(`Destination tag: ${quote.destinationTag}`)
     expect(says(ann)).toContain('Without the destination tag')
-    const [xaman, open] = ann.last().keyboard[0] ?? []
-    expect(open?.url).toBe(`${quote.page}?lang=en&tz=UTC`)
-    expect(xaman?.url).toBe(quote.pageQr)
-    expect(ann.labels()[0]).toEqual(['Open Xaman', 'Payment details'])
+    const page = ann
+      .last()
+      .keyboard.flat()
+      .find(({ text }) => text === 'Payment details')
+    expect(page?.url).toBe(`${quote.page}?lang=en&tz=UTC`)
   })
 
   test('of the service’s own token names the bonus', async () => {
@@ -339,7 +354,7 @@ describe('a quote', () => {
     await world.follow(30)
     expect(says(ann)).toContain('This quote has expired')
     expect(says(ann)).toContain('If you have already paid, nothing is lost')
-    expect(ann.labels()).toEqual([['New quote'], ['Already paid'], ['‹ Menu']])
+    expect(ann.labels()).toEqual([['New quote'], ['‹ Menu']])
   })
 
   test('that a newer one replaced says so once, and stops counting down', async () => {
@@ -357,58 +372,22 @@ describe('a quote', () => {
     expect(quote.status).toBe('draft')
   })
 
-  test('can be closed, and is offered to be opened at the next purchase', async () => {
+  test('is offered to be opened at the next purchase', async () => {
     const { ann, quote } = await quoted('WFLR')
-    await ann.press('Close')
-    expect(says(ann)).toContain('The quote is valid until')
     await ann.say('/topup')
     expect(says(ann)).toContain('Open quote: 500 WFLR, 10 min left')
     await ann.press('Open quote')
-    expect(copied(ann, 'Copy link')).toBe(`${quote.page}?lang=en&tz=UTC`)
-  })
-
-  test('has a QR code, which is deleted when the quote has expired', async () => {
-    const { ann, quote } = await quoted('XRP')
-    await ann.press('QR code')
-    const photo = ann.last()
-    expect(photo.file).toMatchObject({ kind: 'photo', width: 640, height: 640 })
-    expect(plain(photo)).toContain('Pay 4 XRP for 10,000 credits (10 USD)')
-    expect(plain(photo)).toContain(`Destination tag: ${quote.destinationTag}`)
-    await ann.press('QR code')
-    expect(ann.all().filter(({ file }) => file !== undefined)).toHaveLength(1)
-    await world.follow(601)
-    expect(ann.all().filter(({ file }) => file !== undefined)).toHaveLength(0)
-    expect(says(ann)).toContain('This quote has expired')
-  })
-
-  test('of the chain’s own coin names the credited wallet, and its QR code says that it carries the reference', async () => {
-    const { ann } = await quoted('FLR')
-    expect(says(ann)).toContain('Credited to: 0xf39F…2266 · ')
-    await ann.press('QR code')
-    expect(plain(ann.last())).toContain('The payment carries its reference as data')
-    const token = await quoted('WFLR')
-    await token.ann.press('QR code')
-    expect(plain(token.ann.last())).not.toContain('as data')
-  })
-
-  test('has a QR code that its own button hides', async () => {
-    const { ann } = await quoted('WFLR')
-    await ann.press('QR code')
-    await ann.press('Hide')
-    expect(ann.last().file).toBeUndefined()
-    await world.follow(601)
-    expect(says(ann)).toContain('This quote has expired')
+    expect(ann.last().keyboard[0]?.[0]?.url).toBe(`${quote.page}?lang=en&tz=UTC`)
   })
 
   test('of another wallet is not found', async () => {
     const bobs = await world.accept('bob').then(() => world.as('bob', createTopup, { body: {} }))
     const { ann } = await quoted('WFLR')
-    for (const verb of ['topup.check', 'topup.qr', 'topup.hash', 'topup.drop'] as const) {
+    for (const verb of ['topup.check', 'topup.ways'] as const) {
       const data = packed(verb, { handle: bobs.handle })
       const press = world.telegram.pressRaw(ann.id, ann.last().id, data)
       await world.settle()
       await press.answer()
-      if (verb === 'topup.hash') await ann.say('/cancel')
       expect(says(ann), verb).toContain(
         'This item no longer exists, or it belongs to another wallet.',
       )
@@ -432,7 +411,7 @@ describe('a payment', () => {
     await world.follow()
     expect(says(ann)).toContain('Payment detected. Confirmations: 1 of 2.')
     expect(says(ann)).toContain(hash)
-    expect(ann.labels()).toEqual([['Refresh'], ['‹ Menu']])
+    expect(ann.labels()).toEqual([['‹ Menu']])
     await world.confirmAll()
     await world.follow()
     expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
@@ -504,8 +483,11 @@ describe('a payment', () => {
       expect(says(ann)).toContain(
         `Still to pay: ${rest.replace('\u00a0', ' ')}, the same way and at this price, until `,
       )
-      expect(copied(ann, 'Copy amount')).toBe(formatUnits(half, quote.decimals))
       expect(ann.labels().flat()).not.toContain('Top up again')
+      if (asset !== 'WFLR') {
+        await ann.press('Other ways…')
+        expect(copied(ann, 'Copy amount')).toBe(formatUnits(half, quote.decimals))
+      }
       await world.pay(quote, half)
       await world.confirmAll()
       await world.follow(30)
@@ -614,114 +596,50 @@ describe('a payment', () => {
   })
 })
 
-describe('Already paid', () => {
-  test('takes a hash or a link with one, and refuses other texts', async () => {
+describe('a transaction that was submitted on the page', () => {
+  const submit = async (handle: `0x${string}`, txHash: string) => {
+    // A refusal is recorded, too, and the chat shows it.
+    await world
+      .as('alice', confirmTopup, { params: { handle }, body: { txHash } })
+      .catch((error: unknown) => expect(error).toMatchObject({ code: 'topup_state' }))
+    await world.follow(30)
+  }
+
+  test('is shown as not found while nobody knows it', async () => {
     const { ann, quote } = await quoted('FLR')
-    await ann.press('Already paid')
-    await ann.say('I did')
-    expect(says(ann)).toContain('That is not a hash.')
-    const hash = await world.pay(quote)
-    await ann.say(`https://flare-explorer.example/tx/${hash}?tab=index`)
-    expect(says(ann)).toContain('Payment detected. Confirmations: 1 of 2.')
-    await world.confirmAll()
-    await world.follow()
-    expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
-  })
-
-  test('refuses a transaction that paid another top-up, and is left with /cancel', async () => {
-    const first = await quoted('FLR')
-    const hash = await world.pay(first.quote)
-    await world.confirmAll()
-    const second = await quoted('FLR')
-    await second.ann.press('Already paid')
-    await second.ann.say(hash)
-    expect(says(second.ann)).toContain('⚠️')
-    await second.ann.say('/cancel')
-    expect(says(second.ann)).toContain('Waiting for the payment.')
-  })
-
-  test('keeps the ways to pay while the transaction is unknown', async () => {
-    const { ann } = await quoted('FLR')
     const ways = ann.labels()
     const mistyped = `0x${'1f'.repeat(32)}`
-    await ann.press('Already paid')
-    await ann.say(mistyped)
+    await submit(quote.handle, mistyped)
     expect(says(ann)).toContain(`Transaction ${mistyped} has not been found yet. Check the hash`)
-    expect(says(ann)).toContain('Address: ')
     expect(ann.labels()).toEqual(ways)
-    await ann.press('QR code')
-    expect(ann.last().file).toMatchObject({ kind: 'photo' })
     await world.follow(601)
     expect(says(ann)).toContain('This quote has expired')
     expect(says(ann)).toContain('Check the hash')
   })
 
-  test('says why a transaction was not credited', async () => {
-    const { ann, quote } = await quoted('WFLR')
-    const { contracts, devnet } = world
-    const { hash } = await contracts.sendNative(
-      devnet.people.bob.account.address,
-      contracts.payTo,
-      1n,
-    )
-    await world.devnet.mine(2, 1)
-    await ann.press('Already paid')
-    await ann.say(hash)
-    expect(says(ann)).toContain('Not credited. The payment has no known payment reference.')
-    await world.pay(quote)
-    await world.confirmAll()
-    await world.follow(60)
-    expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
-  })
-
-  test('says why a transaction failed, and offers to pay again', async () => {
+  test('that failed is shown with its reason, and can be paid again', async () => {
     const { ann, quote } = await quoted('WFLR')
     await world.contracts.setPaused(true)
     const hash = await world.pay(quote)
     await world.contracts.setPaused(false)
-    await ann.press('Already paid')
-    await ann.say(hash)
+    await submit(quote.handle, hash)
     expect(says(ann)).toContain('nothing was paid. Reason: This payment method is paused.')
     expect(ann.labels()).toEqual([['Pay in browser'], ['New quote'], ['‹ Menu']])
   })
 
-  test('records nothing of a transaction that paid another address, and takes another hash', async () => {
+  test('that paid another address is recorded as no payment', async () => {
     const { ann, quote } = await quoted('FLR')
     const { contracts, devnet } = world
     const { bob, carol } = devnet.people
     const from = bob.account.address
     const elsewhere = await contracts.sendNative(from, carol.account.address, 1n, quote.handle)
-    await ann.press('Already paid')
-    await ann.say(elsewhere.hash)
+    await submit(quote.handle, elsewhere.hash)
     expect(says(ann)).toContain(
       'Not credited. The transaction contains no payment to this service.',
     )
     expect(says(ann)).toContain('No payment has arrived here')
     expect(says(ann)).not.toContain('recorded')
-    await ann.press('Already paid')
-    await ann.say(await world.pay(quote))
-    expect(says(ann)).toContain('Payment detected.')
   })
-
-  test('keeps its question while the quote counts down', async () => {
-    const { ann } = await quoted('WFLR')
-    await ann.press('Already paid')
-    await world.follow(61)
-    expect(says(ann)).toContain('Send the transaction hash')
-  })
-})
-
-test('Past top-ups show the ledger with the credits and the amount of each top-up', async () => {
-  const ann = await chatIn()
-  await ann.say('/topup')
-  await ann.press('Past top-ups')
-  expect(says(ann)).toContain('Ledger')
-  expect(says(ann)).toMatch(/\+10,000 · top-up, 500 (?:W?FLR)/)
-  expect(ann.labels()).toEqual([['Older ›'], ['‹ Top up']])
-  await ann.press('Older ›')
-  expect(ann.labels().flat()).toContain('« Newest')
-  await ann.press('« Newest')
-  expect(ann.labels().flat()).not.toContain('« Newest')
 })
 
 test('the credits for renewals of slots are offered as an amount', async () => {
@@ -746,7 +664,7 @@ describe('a payment for slots', () => {
     await world.sql`delete from topup_purchases where wallet = ${wallet}`
     await world.sql`delete from subscriptions where wallet = ${wallet}`
     const bob = await world.linked('bob', ['read', 'write', 'spend'])
-    await bob.say('/new credits')
+    await bob.say('/new wallet')
     expect(says(bob)).toContain('No free slot')
     world.telegram.pressRaw(bob.id, bob.last().id, packed('topup.buy', BUY))
     await world.settle()
@@ -772,7 +690,7 @@ describe('a payment for slots', () => {
   test('returns to the wizard from the screen on which the chat is allowed to spend', async () => {
     await world.accept('bob')
     const bob = await world.linked('bob')
-    await bob.say('/new credits')
+    await bob.say('/new wallet')
     await bob.press('Pay and add slots')
     await bob.press('FLR')
     expect(says(bob)).toContain('also spend your credits on slots')
@@ -786,7 +704,7 @@ describe('a payment for slots', () => {
   test('tops up, buys the slot and asks the wizard’s next question, which a text answers', async () => {
     await world.accept('bob')
     const bob = await world.linked('bob', ['read', 'write', 'spend'])
-    await bob.say('/new credits')
+    await bob.say('/new wallet')
     expect(says(bob)).toContain('1 slot, 30 days: 500 credits (0.50 USD).')
     await bob.press('Pay and add slots')
     expect(says(bob)).toContain(
@@ -813,16 +731,17 @@ describe('a payment for slots', () => {
       '✅ 10,000 credits (10 USD) added',
       '🎟️ 1 slot added for 500 credits (0.50 USD). Auto-renew is off: the term ends',
       `You have ${balanceCredits.toLocaleString('en')} credits`,
-      'New watch · Credits · 1/2',
+      'New watch · Wallet balance · 1/3',
     ]) {
       expect(says(bob)).toContain(text)
     }
     const { capacity } = await world.as('bob', listSubscriptions)
     expect(capacity).toMatchObject({ purchased: 1, available: 1 })
-    await bob.say('700')
-    expect(says(bob)).toContain('Alert: below 700 credits')
+    await bob.say(PEOPLE.carol.account.address)
+    await bob.press('10\u00a0FLR')
+    expect(says(bob)).toContain('Alert: a change of 10 FLR or more')
     await world.follow()
-    expect(says(bob)).toContain('Alert: below 700 credits')
+    expect(says(bob)).toContain('Alert: a change of 10 FLR or more')
     await bob.press('Create')
     expect(says(bob)).toContain('is now being watched.')
   })
@@ -835,7 +754,7 @@ describe('a payment for slots', () => {
     await paid(quote)
     await world.follow()
     const shown = says(bob)
-    expect(shown).toContain('New watch · Credits')
+    expect(shown).toContain('New watch · Wallet balance')
     await world.sql`insert into telegram_live_messages ${world.sql(followed)}`
     await world.sql`
       update telegram_chats set topup_message_id = ${chat?.topup_message_id}, wizard_message_id = null
@@ -843,8 +762,8 @@ describe('a payment for slots', () => {
     await world.sql`delete from telegram_questions where chat_id = ${bob.id}`
     await world.follow()
     expect(says(bob)).toBe(shown)
-    await bob.say('700')
-    expect(says(bob)).toContain('Alert: below 700 credits')
+    await bob.say(PEOPLE.carol.account.address)
+    expect(says(bob)).toContain('New watch · Wallet balance · 2/3')
   })
 
   test.each([
@@ -882,7 +801,7 @@ describe('a payment for slots', () => {
     await world.follow()
     expect(says(bob)).toContain('🎟️ 1 slot added for 500 credits (0.50 USD).')
     expect(says(bob)).not.toContain('New watch')
-    expect(bob.labels()[0]).toEqual(['Resume: Credits'])
+    expect(bob.labels()[0]).toEqual(['Resume: Wallet balance'])
   })
 
   test('replaces no question that was opened while its message was edited', async () => {

@@ -33,6 +33,7 @@ async function threshold() {
 
 describe('the editor', () => {
   test('explains a value, shows it, and suggests others', async () => {
+    await ann.press('Rule')
     await ann.press('Threshold')
     expect(ann.last().text).toContain('✏️ Threshold · \u2068Treasury\u2069')
     expect(ann.last().text).toContain(
@@ -49,11 +50,12 @@ describe('the editor', () => {
     expect(ann.last().text).toContain('✓ Threshold: 1,000\u00a0FLR')
     expect(ann.last().text).toContain('Alert: a change of 1,000\u00a0FLR or more')
     expect(await threshold()).toMatchObject({ threshold: '1000' })
-    await ann.press('Refresh')
+    await ann.say(`/watches ${id}`)
     expect(ann.last().text).not.toContain('✓ Threshold')
   })
 
   test('of a choice has its options, and refuses a typed text', async () => {
+    await ann.press('Rule')
     await ann.press('Direction')
     expect(ann.labels()[0]).toEqual(['✓ Any', 'Incoming', 'Outgoing'])
     await ann.say('up')
@@ -62,23 +64,20 @@ describe('the editor', () => {
     expect(await threshold()).toMatchObject({ direction: 'up' })
   })
 
-  test('sets the lowest severity and the cooldown of a watch', async () => {
-    await ann.press('More')
+  test('sets the lowest severity of a watch', async () => {
+    await ann.press('Rule')
     await ann.press('Minimum severity')
     await ann.press('Warning')
-    await ann.press('More')
-    await ann.press('Cooldown')
-    expect(ann.labels()[0]).toEqual(['✓ Off', '10 min', '1 h'])
-    await ann.say('45 min')
-    expect(ann.last().text).toContain('✓ Cooldown: 45 min')
-    expect(await watch()).toMatchObject({ minSeverity: 'warning', cooldownSeconds: 2700 })
+    expect(await watch()).toMatchObject({ minSeverity: 'warning' })
   })
 
   test('renames a watch, and can restore its default name', async () => {
+    await ann.press('More')
     await ann.press('Name')
     expect(ann.last().text).toContain('Now: \u2068Treasury\u2069')
     await ann.say('  Cold <wallet>  ')
     expect(ann.last().text).toContain('🟢 \u2068Cold <wallet>\u2069')
+    await ann.press('More')
     await ann.press('Name')
     await ann.say('line\nbreak')
     expect(ann.last().text).toMatch(/^⚠️ Line breaks, control characters/)
@@ -102,6 +101,7 @@ describe('a typed value', () => {
   ] as const)('is understood as %s writes it', async (locale, text) => {
     await ann.say(`/language ${locale}`)
     await ann.say(`/watches ${id}`)
+    await ann.press('Rule')
     await ann.press(packed('watch.edit', { id, field: 'thr' }))
     await ann.say(text)
     expect(await threshold()).toMatchObject({ threshold: '1250.5' })
@@ -109,16 +109,19 @@ describe('a typed value', () => {
   })
 
   test('is shown with every decimal that was typed, in the editor and on the card', async () => {
+    await ann.press('Rule')
     await ann.press('Threshold')
     await ann.say('1.000012345678901234')
     expect(ann.last().text).toContain('✓ Threshold: 1.000012345678901234\u00a0FLR')
     expect(ann.last().text).toContain('Alert: a change of 1.000012345678901234\u00a0FLR or more')
+    await ann.press('Rule')
     await ann.press('Threshold')
     expect(ann.last().text).toContain('Now: 1.000012345678901234')
   })
 
   test('replaces the question in its message, and is deleted itself', async () => {
     const card = ann.last().id
+    await ann.press('Rule')
     await ann.press('Threshold')
     world.telegram.send(ann.id, '250')
     await world.settle()
@@ -129,6 +132,7 @@ describe('a typed value', () => {
 
   test('is answered in a new message below an alert that came meanwhile', async () => {
     const card = ann.last().id
+    await ann.press('Rule')
     await ann.press('Threshold')
     world.clock.advance(5)
     const { recipients } = await peopleOf()
@@ -152,6 +156,7 @@ describe('a typed value', () => {
   })
 
   test('that is refused is asked for again with the allowed values, and with /cancel after three refusals', async () => {
+    await ann.press('Rule')
     await ann.press('Threshold')
     for (const [text, refusal] of [
       ['abc', /^⚠️ “\u2068abc\u2069” is not a number\. Send one from 0\.000001.* such as 100/],
@@ -175,6 +180,7 @@ describe('a typed value', () => {
     '5 min',
     '20 €',
   ])('with a unit that has no known worth is refused: %s', async (text) => {
+    await ann.press('Rule')
     await ann.press('Threshold')
     await ann.say(text)
     expect(ann.last().text).toContain(`“\u2068${text}\u2069” is not an amount in FLR.`)
@@ -191,6 +197,7 @@ describe('a typed value', () => {
       settings: { percent: 5, windowSeconds: 3600 },
     })
     await ann.say(`/watches ${price}`)
+    await ann.press('Rule')
     await ann.press(packed('watch.edit', { id: price, field: 'pct' }))
     await ann.say('0.03 USD')
     expect(ann.last().text).toContain('is not a percentage. Send one, such as 5%.')
@@ -201,6 +208,7 @@ describe('a typed value', () => {
   })
 
   test('cannot be a picture', async () => {
+    await ann.press('Rule')
     await ann.press('Threshold')
     world.telegram.sendMedia(ann.id, 'photo')
     await world.settle()
@@ -210,6 +218,7 @@ describe('a typed value', () => {
   })
 
   test('with a hostile text is echoed as text', async () => {
+    await ann.press('Rule')
     await ann.press('Threshold')
     await ann.say('<b>&"\' \u202e 5 of \u2069 them <3')
     expect(ann.last().text).toContain('<b>&"\' ')
@@ -224,6 +233,7 @@ async function peopleOf() {
 
 describe('the open question', () => {
   test('is kept over a restart', async () => {
+    await ann.press('Rule')
     await ann.press('Threshold')
     await world.restart()
     await ann.say('33')
@@ -231,11 +241,13 @@ describe('the open question', () => {
   })
 
   test('is closed by a press on its message and by any command', async () => {
+    await ann.press('Rule')
     await ann.press('Threshold')
     await ann.press('‹ \u2068Treasury\u2069')
     await ann.say('33')
     expect(ann.last().text).toMatch(/^Not understood/)
     await ann.say(`/watches ${id}`)
+    await ann.press('Rule')
     await ann.press('Threshold')
     await ann.say('/help')
     await ann.say('33')
@@ -244,6 +256,7 @@ describe('the open question', () => {
   })
 
   test('stays open when a button of another message is pressed', async () => {
+    await ann.press('Rule')
     await ann.press('Threshold')
     const other = world.telegram.pressRaw(ann.id, 999_999, '1:none')
     await world.settle()
@@ -253,6 +266,7 @@ describe('the open question', () => {
   })
 
   test('is closed by /cancel, which shows the card', async () => {
+    await ann.press('Rule')
     await ann.press('Threshold')
     await ann.say('/cancel')
     expect(ann.last().text).toContain('🟢 \u2068Treasury\u2069')
@@ -261,6 +275,7 @@ describe('the open question', () => {
   })
 
   test('expires after a day', async () => {
+    await ann.press('Rule')
     await ann.press('Threshold')
     world.clock.advance(24 * 3600 + 1)
     await ann.say('33')
@@ -268,6 +283,7 @@ describe('the open question', () => {
   })
 
   test('about a watch that was deleted meanwhile is answered with that', async () => {
+    await ann.press('Rule')
     await ann.press('Threshold')
     await world.as('alice', deleteWatch, { params: { id: String(id) } })
     await ann.say('33')
@@ -278,6 +294,7 @@ describe('the open question', () => {
     const bo = await world.linked('bob')
     const own = await world.addWatch('bob', { label: 'Own' })
     await bo.say(`/watches ${own}`)
+    await bo.press('Rule')
     await bo.press('Threshold')
     await unlinkChat(world.app, { chatId: bo.id })
     await bo.say('33')
@@ -287,6 +304,7 @@ describe('the open question', () => {
   test('belongs to one chat alone', async () => {
     const bo = await world.linked('alice')
     await bo.say(`/watches ${id}`)
+    await bo.press('Rule')
     await bo.press('Threshold')
     await ann.say('33')
     expect(ann.last().text).toMatch(/^Not understood/)
@@ -297,6 +315,7 @@ describe('the open question', () => {
 
 describe('a change', () => {
   test('that lost to a concurrent change shows the current watch', async () => {
+    await ann.press('Rule')
     await ann.press('Threshold')
     // The other change waits for the row lock of this one.
     const data = packed('watch.set', { id, field: 'thr', value: '10' })
@@ -336,6 +355,7 @@ describe('a change', () => {
   })
 
   test('pressed twice is made and shown', async () => {
+    await ann.press('Rule')
     await ann.press('Threshold')
     const { id: messageId } = ann.last()
     const data = packed('watch.set', { id, field: 'thr', value: '10' })
@@ -357,6 +377,7 @@ describe('in a group', () => {
     await group.say(`/start ${await world.groupCode('alice')}`)
     await group.press('Link this chat')
     await group.say(`/watches ${id}`)
+    await group.press('Rule')
     await group.press('Threshold')
     const typed = group
       .last()

@@ -93,7 +93,7 @@ describe('the recipients of a watch', () => {
     await ann.press(`✓ ${iso('this chat')}`)
     await ann.press(`‹ ${iso('Treasury')}`)
     expect(ann.last().text).toContain('⚠️ No one is notified: no active recipient.')
-    expect(ann.labels()[0]).toEqual(['Choose'])
+    expect(ann.labels()[1]).toEqual(['Rule', 'Choose'])
     await ann.press('Choose')
     expect(ann.last().text).toContain('✓ ⚠️')
   })
@@ -151,6 +151,7 @@ describe('a test', () => {
       ...{ balanceUnits: '4000500000000000000000', symbol: 'FLR', decimals: 18, movement: null },
     })
     await ann.say(`/watches ${id}`)
+    await ann.press('More')
     await ann.press('Test')
     expect(receiver.deliveries.at(-1)?.json).toMatchObject({
       watchId: id,
@@ -178,6 +179,7 @@ describe('a test', () => {
     id = await world.addWatch('alice', { label: 'Treasury', recipientIds: [good, bad, off] })
     await ann.say(`/watches ${id}`)
     receiver.answerNext(500)
+    await ann.press('More')
     await ann.press('Test')
     await ann.press('All recipients')
     expect(ann.last().text).toMatch(/🧪 Test · \u2068Treasury\u2069/)
@@ -197,6 +199,7 @@ describe('a test', () => {
 
     async function tested(reach?: string): Promise<number> {
       await ann.say(`/watches ${id}`)
+      await ann.press('More')
       await ann.press('Test')
       if (reach !== undefined) await ann.press(reach)
       const message = ann.last()
@@ -233,6 +236,7 @@ describe('a test', () => {
       id = await world.addWatch('alice', { label: 'Treasury', recipientIds: [recipientId, other] })
       receiver.clear()
       await ann.say(`/watches ${id}`)
+      await ann.press('More')
       await ann.press('Test')
       expect(ann.last().text).toContain('Notifies: \u2068this chat\u2069 and \u2068Other\u2069')
       expect(ann.labels()).toEqual([
@@ -275,13 +279,16 @@ describe('a test', () => {
         text: 'This is a test. On a real alert, this stops its reminders for all recipients, who see who acknowledged it.',
         box: true,
       })
+      await ann.press('Mute…')
       expect((await ann.press('Mute 1\u00a0h')).text).toContain(
         'this mutes its watch in all chats and mailboxes for that time',
       )
-      expect(ann.last()).toEqual(before)
-      await ann.press('Why?')
+      await ann.press('‹ Back')
+      expect(ann.last()).toMatchObject({ text: before.text, keyboard: before.keyboard })
+      await ann.press('What to do')
       expect(ann.last().id).toBe(before.id)
       expect(ann.last().text.length).toBeGreaterThan(before.text.length)
+      await ann.press('Why?')
       expect(ann.labels().flat()).toContain('✓ Why?')
       await ann.press('✓ Why?')
       expect(ann.last().text).toBe(before.text)
@@ -315,6 +322,7 @@ describe('a test', () => {
     const many = await hook('Many')
     id = await world.addWatch('alice', { label: 'Treasury', recipientIds: [many] })
     await ann.say(`/watches ${id}`)
+    await ann.press('More')
     await ann.press('Test')
     for (let count = 2; count <= 10; count += 1) await ann.press('Again')
     const before = receiver.deliveries.length
@@ -337,7 +345,7 @@ describe('a test', () => {
   })
 })
 
-test('a watch escalates after a time to chosen recipients, set with three presses', async () => {
+test('a watch escalates after a time to recipients that are chosen in a second step', async () => {
   const params = { id: String(id) }
   const read = () => world.as('alice', getWatch, { params })
   await world.as('alice', createRecipient, {
@@ -354,19 +362,19 @@ test('a watch escalates after a time to chosen recipients, set with three presse
   expect(ann.last().text).toContain('⏫ Escalation · ')
   await ann.press('15 min')
   expect(ann.last().text).toContain('⚠️ Check at least one recipient.')
+  expect(ann.labels()[0]).toEqual(['Off', '5 min', '✓ 15 min'])
+  await ann.press('Whom to notify…')
   const toggle =
     ann
       .labels()
       .flat()
       .find((label) => label.startsWith('○')) ?? ''
   await ann.press(toggle)
+  await ann.press('‹ Back')
   expect(ann.last().text).not.toContain('⚠️ Check at least one recipient.')
   expect(await read()).toMatchObject({ escalateAfterMinutes: 15, escalateTo: [expect.any(Number)] })
-  await ann.press('Recipients')
+  await ann.press('‹ Recipients')
   expect(ann.labels().flat()).toContain('Escalation: 15 min')
-  await ann.press(`‹ ${iso('Treasury')}`)
-  await ann.press('Escalation: 15 min')
-  await ann.press(`‹ ${iso('Treasury')}`)
   await ann.press('Escalation: 15 min')
   await ann.press('Off')
   expect(await read()).toMatchObject({ escalateAfterMinutes: null })
@@ -406,6 +414,7 @@ test('an escalation offers nobody who hears at once, and can let one hear later'
   expect(escalateTo).toHaveLength(1)
   expect(notifies).not.toContain(escalateTo[0])
   expect(recipientIds).toEqual(all.filter((other) => other !== escalateTo[0]))
+  await ann.press('Whom to notify…')
   expect(escalated()).toHaveLength(1)
   expect(escalated()[0]).toMatch(/^✓ /)
 })

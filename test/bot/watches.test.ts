@@ -6,7 +6,6 @@ import { getWatch, listWatches } from '#src/operations/rest/watches.ts'
 import { unlinkChat, updateChat } from '#src/recipients/chats.ts'
 import { saveStates } from '#src/watches/state-store.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
-import { BOT_NAME } from '../support/harness.ts'
 import { changeLive } from '../support/live.ts'
 
 let world: BotWorld
@@ -30,11 +29,9 @@ async function watchOf(name: Name, id: number) {
 
 /** Buttons of the card of a balance watch that have a handler. */
 const CARD = [
-  ['Pause', 'Mute', 'Test'],
-  ['Threshold', 'Direction', 'Name'],
-  ['Recipients', 'Escalation: off'],
-  ['Alerts', 'More'],
-  ['‹ Watches', 'Refresh'],
+  ['Alerts', 'Mute…'],
+  ['Rule', 'Recipients'],
+  ['‹ Watches', 'More'],
 ]
 
 /** Records that the watch's target was observed and the watch judged for the first time. */
@@ -150,7 +147,7 @@ describe('the list', () => {
       ['🟢 💰 \u2068E\u2069'],
       ['🟢 💰 \u2068F\u2069'],
       ['‹', '1 / 2', '›'],
-      ['New watch'],
+      ['New watch', 'Status'],
       ['‹ Menu'],
     ])
     expect(bob.last().text).toContain('🔴 \u2068Loud\u2069 · Wallet balance · Balance change, 0 s')
@@ -219,7 +216,7 @@ describe('the card', () => {
     expect(alice.last().text).toContain('Baseline read:')
     expect(alice.last().text).not.toContain('behind')
     world.clock.advance(180)
-    await alice.press('Refresh')
+    await openCard(alice, id)
     expect(alice.last().text).toMatch(/⚪ No data since /)
     expect(alice.last().text).toContain('Balance: 12,345.68\u00a0FLR (block 41234567)')
     world.clock.advance(-180)
@@ -239,7 +236,9 @@ describe('the card', () => {
     expect(alice.last().text).toMatch(/^🟠 \u2068Credits\u2069 · for 12 min/)
     expect(alice.last().text).toMatch(/🟠 Warning since \d\d:\d\d/)
     expect(alice.last().text).toContain('Alert: below 500 credits')
-    expect(alice.labels()[1]).toEqual(['Limit', 'Recovery: on'])
+    expect(alice.labels()[1]).toEqual(['Rule', 'Recipients'])
+    await alice.press('Rule')
+    expect(alice.labels().flat()).toEqual(['Limit', 'Minimum severity', '‹ \u2068Credits\u2069'])
   })
 
   test('of a firing watch follows it by itself, until nothing fires any more', async () => {
@@ -302,16 +301,17 @@ describe('the card', () => {
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await openCard(alice, id)
     const card = alice.last().id
+    await alice.press('More')
     await alice.press('Pause')
     expect((await watchOf('alice', id)).status).toBe('paused')
     expect(alice.last().id).toBe(card)
     expect(alice.last().text).toContain('⏸️ Paused by you. It keeps its slot.')
     expect(alice.last().text).toContain('✓ Watch paused.')
-    expect(alice.last().keyboard[0]?.[0]).toMatchObject({ text: 'Resume', style: 'primary' })
+    expect(alice.labels()[0]).toEqual(['Alerts', 'Resume'])
     await alice.press('Resume')
     expect((await watchOf('alice', id)).status).toBe('active')
     expect(alice.last().text).toContain('✓ Watch resumed.')
-    await alice.press('Refresh')
+    await openCard(alice, id)
     expect(alice.last().text).not.toContain('✓')
   })
 
@@ -320,7 +320,9 @@ describe('the card', () => {
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await openCard(alice, id)
     const before = alice.all().length
-    expect((await alice.press('Refresh')).text).toBe('Already up to date.')
+    const again = world.telegram.pressRaw(alice.id, alice.last().id, packed('watch.card', { id }))
+    await world.settle()
+    expect((await again.answer()).text).toBe('Already up to date.')
     expect(world.telegram.lastCall('editMessageText')?.refused?.description).toContain(
       'not modified',
     )
@@ -398,6 +400,7 @@ describe('the card', () => {
     const id = await world.addWatch('alice', { label: 'First wallet' })
     await openCard(groupChat, id)
     expect(groupChat.last().text).toContain('First wallet')
+    await groupChat.press('More')
     await groupChat.press('Pause')
     expect((await watchOf('alice', id)).status).toBe('paused')
   })
@@ -408,7 +411,7 @@ describe('the card', () => {
     await openCard(reader, id)
     expect(reader.last().text).toContain('This chat can only receive alerts.')
     expect(reader.last().text).not.toContain('Notifies')
-    expect(reader.labels()).toEqual([['‹ Watches', 'Refresh']])
+    expect(reader.labels()).toEqual([['‹ Watches']])
     world.telegram.pressRaw(reader.id, reader.last().id, packed('watch.pause', { id }))
     await world.settle()
     expect(reader.last().text).toMatch(/^⚠️ This chat is not allowed to do that\./)
@@ -442,6 +445,7 @@ describe('the card', () => {
       error_code: 400,
       description: 'Bad Request: message to edit not found',
     })
+    await alice.press('More')
     await alice.press('Pause')
     expect(alice.last().id).not.toBe(messageId)
     expect(alice.last().text).toContain('✓ Watch paused.')
@@ -462,22 +466,15 @@ describe('the card', () => {
 })
 
 describe('More', () => {
-  test('has the lowest severity, the cooldown, a link and the raw record', async () => {
+  test('has what is rarely needed, and deletion', async () => {
     const alice = await linked('alice')
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await openCard(alice, id)
     await alice.press('More')
-    expect(alice.last().text).toContain('Minimum severity: Info')
-    expect(alice.last().text).toContain('Cooldown: Off')
-    const copy = alice
-      .last()
-      .keyboard.flat()
-      .find(({ text }) => text === 'Copy link')
-    expect(copy?.copy_text?.text).toBe(`https://t.me/${BOT_NAME}?start=w${id}`)
-    await alice.press('Data as JSON')
-    expect(JSON.parse(alice.last().text)).toMatchObject({ id, label: 'Treasury' })
-    await alice.press('‹ More')
-    expect(alice.last().text).toContain('Minimum severity')
+    expect(alice.last().text).toContain('Since: ')
+    expect(alice.labels().flat()).toEqual([
+      ...['Name', 'Pause', 'Test', 'Delete…', '‹ \u2068Treasury\u2069'],
+    ])
   })
 
   test('says which suspended watch gets the slot of a deleted one', async () => {
@@ -506,7 +503,7 @@ describe('a mute', () => {
     const alice = await linked('alice')
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await openCard(alice, id)
-    await alice.press('Mute')
+    await alice.press('Mute…')
     expect(alice.last().text).toContain('Webhooks still receive them.')
     await alice.press(label)
     expect(alice.last().text).toContain('✓ Muted until')
@@ -522,7 +519,7 @@ describe('a mute', () => {
     await updateChat(world.app, { chatId: alice.id, timezone: 'Asia/Dhaka' })
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await openCard(alice, id)
-    await alice.press('Mute')
+    await alice.press('Mute…')
     await alice.press('Until 08:00')
     const { mutedUntil } = await watchOf('alice', id)
     expect(mutedUntil?.toISOString()).toMatch(/T02:00:00\.000Z$/)

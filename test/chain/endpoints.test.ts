@@ -12,8 +12,11 @@ import { headerHash } from '#src/chain/blocks/block-header.ts'
 import type { Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { createEndpoints } from '#src/chain/endpoints/endpoints.ts'
+import { createRequestBudget, type RequestBudget } from '#src/chain/endpoints/request-budget.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { testClock } from '../support/clock.ts'
+import { serviceOnly } from '../support/harness.ts'
 
 const AT = new Date('2026-11-20T15:00:00Z').getTime()
 
@@ -146,6 +149,25 @@ describe('with a second endpoint', () => {
     ])
   })
 
+  test('one that fails in between answers is logged once a minute, until it has answered for half a minute', async () => {
+    const chain = chainOf(primary.url)
+    for (; nowMs < AT + 180_000; nowMs += 6000) {
+      primary.failNext(1, { status: 403 }, 'eth_getBlockByNumber')
+      await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
+      await chain.confirmedBlock(1)
+    }
+    const failing = lines.map(({ message, fields }) => [message, fields['times']])
+    expect(failing).toEqual([
+      ['rpc endpoint failed', undefined],
+      ['rpc endpoint still fails', 10],
+      ['rpc endpoint still fails', 10],
+    ])
+    nowMs += 30_000
+    await chain.confirmedBlock(1)
+    expect(lines[3]).toMatchObject({ message: 'rpc endpoint answers again' })
+    expect(lines).toHaveLength(4)
+  })
+
   test('an endpoint in this pause is asked if no other endpoint responds', async () => {
     const chain = chainOf(primary.url, secondary.url)
     await primary.down()
@@ -241,6 +263,53 @@ describe('an endpoint that limits requests', () => {
     expect(loggedAt('info')).toMatchObject([{ message: 'rpc endpoint limits requests' }])
   })
 
+  const date = new Date(AT).toUTCString()
+  const later = AT / 1000 + 5
+  test.each<[string, Record<string, string>, number | undefined]>([
+    ['in seconds', { 'retry-after': '7' }, 7000],
+    ['as a date', { 'retry-after': new Date(AT + 9000).toUTCString(), date }, 9000],
+    ['in epoch seconds', { 'retry-after': `${later}`, date }, 5000],
+    ['in epoch milliseconds', { 'x-ratelimit-reset': `${later}000`, date }, 5000],
+    ['in seconds of another header', { 'x-ratelimit-reset': '11' }, 11_000],
+    ['in seconds of the standard', { 'ratelimit-reset': '3' }, 3000],
+    ['in words, or in the past', { 'retry-after': 'soon', 'ratelimit-reset': '-1' }, undefined],
+  ])('may say %s when it answers again', async (_, headers, expected) => {
+    const ends: unknown[] = []
+    const budget: RequestBudget = {
+      ...createRequestBudget(60_000),
+      end: (...ended) => void ends.push(ended),
+    }
+    const at = { rpcUrls: [primary.url], chainId: 14, log, clock, timeoutMs: 1000 }
+    const chain = createChain({ ...at, budgets: [budget] })
+    for (const status of [429, 503]) primary.failNext(1, { status, headers }, 'eth_chainId')
+    await chain.confirmedBlock(1)
+    const unavailable = expected === undefined ? ['answered'] : ['limited', expected]
+    expect(ends.slice(0, 3)).toEqual([['limited', expected], unavailable, ['answered']])
+  })
+
+  test('is asked about as often as the operator states for its position', async () => {
+    const urls = { FLARE_RPC_URLS: `${primary.url},${secondary.url}` }
+    const service = await serviceOnly(
+      { ...urls, FLARE_RPC_PER_MINUTE: '600,1200' },
+      testClock(clock.now()),
+      log,
+    )
+    try {
+      for (const proxy of [primary, secondary]) {
+        proxy.failNext(1, { status: 429 })
+        await service.app.chain.confirmedBlock(1)
+        await proxy.down()
+      }
+      const limits = lines.filter(({ message }) => message === 'rpc endpoint limits requests')
+      expect(limits.map(({ fields }) => fields)).toMatchObject([
+        { endpoint: 0, perMinute: 600 },
+        { endpoint: 1, perMinute: 1200 },
+      ])
+    } finally {
+      await service.close()
+    }
+  })
+
   test.each([520, 522, 524, 503])('or is busy with %i is asked again', async (status) => {
     primary.failNext(2, { status })
     expect((await chainOf(primary.url).confirmedBlock(1)).number).toBe(await tip())
@@ -273,6 +342,52 @@ describe('the newest block', () => {
     expect((await chain.confirmedBlock(2)).number).toBe(number)
     expect((await chain.confirmedBlock(1)).number).toBe(await tip())
     expect(primary.counts()).toEqual({})
+  })
+})
+
+test('the newest blocks are asked for before open rounds, and those before the past', async () => {
+  await devnet.mine(620)
+  const budget = createRequestBudget(60_000)
+  const at = { rpcUrls: [primary.url], chainId: 14, log, clock, timeoutMs: 20_000 }
+  let waiting = 0
+  const begin: RequestBudget['begin'] = (...args) => {
+    waiting += 1
+    return budget.begin(...args)
+  }
+  const chain = createChain({ ...at, budgets: [{ ...budget, begin }] })
+  const newest = (await chain.confirmedBlock(1)).number
+  const asked: number[] = []
+  primary.rewrite('eth_getBlockByNumber', (block, params) => {
+    asked.push(Number(Object(params)[0]))
+    return block
+  })
+  // No request may be sent until one of these ends; each other one is sent when the one before it ends.
+  const { signal } = new AbortController()
+  for (let begun = 0; begun < 24; begun += 1) await budget.begin(signal, 0)
+  const wanted = [newest - 610, newest - 20, newest - 1]
+  waiting = 0
+  const blocks = wanted.map((number) => chain.blockAt(number))
+  await expect.poll(() => waiting).toBe(wanted.length)
+  budget.end('answered')
+  await Promise.all(blocks)
+  expect(asked).toEqual(wanted.toReversed())
+})
+
+describe('the newest block of a service', () => {
+  test('is read once for its readers while it follows the chain', async () => {
+    const over = { FLARE_RPC_URLS: primary.url, EVALUATION_INTERVAL_MS: '60000' }
+    const service = await serviceOnly(over, testClock(clock.now()))
+    try {
+      const { app } = service
+      for (const readings of [2, 0]) {
+        primary.resetCounts()
+        for (let nth = 0; nth < 2; nth += 1) await app.chain.confirmedBlock(1)
+        expect(primary.count('eth_getBlockByNumber')).toBe(readings)
+        app.heads.follow(() => undefined)
+      }
+    } finally {
+      await service.close()
+    }
   })
 })
 

@@ -75,6 +75,18 @@ test('a standby that replays no more is read up to the bound, and again once it 
   expect(log).toEqual(['it is too far behind', 'copy of the database is read again'])
 })
 
+test.each([
+  [29, 'copy'],
+  [31, 'primary'],
+])('a standby that is %i seconds behind is read only up to the usual bound', async (seconds, expected) => {
+  const answering = (row: object) => ({ execute: () => Promise.resolve([row]) }) as unknown as Db
+  const state = { isStandby: true, isLevel: false, isReceiving: true, lagMs: seconds * 1000 }
+  const [primary, copy] = [answering({ lsn: '0/1', now: '' }), answering(state)]
+  const parts = { db: copy, clock: testClock(), log: logger, count: () => undefined }
+  const source = (db: Db) => Promise.resolve(db === copy ? 'copy' : 'primary')
+  expect(await createReplica(parts).read(primary, source)).toBe(expected)
+})
+
 test('a standby that fails is not read for ten seconds; a refusal of the request is no failure', async () => {
   const clock = testClock()
   const count = (source: string) => void counted.push(source)

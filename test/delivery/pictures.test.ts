@@ -10,6 +10,9 @@ import { dropOldDeliveries } from '#src/delivery/retention.ts'
 import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { sendPictures } from '#src/jobs/send-pictures.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
+import { drawPng } from '#src/pictures/png.ts'
+import { drawProvider } from '#src/pictures/provider-picture.ts'
+import { getProviderView } from '#src/watches/provider-view.ts'
 import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_TOKEN } from '../support/harness.ts'
@@ -110,6 +113,15 @@ test('is sent once after the alert, as a silent reply with its headline', async 
   expect(picture?.text).toBe(alert.text.split('\n')[0])
   await runJob()
   expect(pictures()).toHaveLength(1)
+})
+
+test('has no time, because the time of the message is in the zone of the chat', async () => {
+  await fail(...DUTIES)
+  await runJob()
+  const view = await getProviderView(world.app, { provider: provider(), rounds: 20 })
+  const looks = { rounds: 20, palette: 'dark', name: 'My Alpha', locale: 'en' } as const
+  const picture = Buffer.from(pictures()[0]?.file?.bytes ?? [])
+  expect(picture.equals(await drawPng(drawProvider(view, looks)))).toBe(true)
 })
 
 test('is sent once for an outage, once for its end, and again for the next outage', async () => {

@@ -29,6 +29,7 @@ async function insertAlert(sql: Sql, wallet: string, label: string): Promise<voi
     ...{ wallet, watch_id: 42, watch_label: label, type: 'credits-balance', position: 1 },
     ...{ signal: 'credits-threshold', group: 'alerts', event: 'credits.low-balance' },
     ...{ severity: 'warning', state: 'firing', is_episode: true, reminders_sent: 0 },
+    ...{ incident_id: 1, opens_incident: true },
     ...{ notified_at: at, fired_at: at, created_at: at },
     data: JSON.stringify({ balanceCredits: 1, limitCredits: 2, nextRenewal: null }),
   }

@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 
 function serverWith(
-  times: { requestMs?: number; stillMs?: number; readMs?: number },
+  times: { requestMs?: number; dataRequestMs?: number; stillMs?: number; readMs?: number },
   bounds: { connectionsPerAddress?: number; readBytesPerSecond?: number } = {},
 ): Server {
   const long = { requestMs: LONG_MS, dataRequestMs: LONG_MS, stillMs: LONG_MS, readMs: LONG_MS }
@@ -45,8 +45,24 @@ async function connected(server: Server): Promise<Socket> {
   return socket
 }
 
-const halfABody = (path: string) =>
-  `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`
+/** Sends a text, and then a byte at a time. @returns what arrives until the connection is closed */
+async function trickled(server: Server, start: string): Promise<string> {
+  const socket = await connected(server)
+  let heard = ''
+  socket.on('data', (piece) => {
+    heard += piece
+  })
+  socket.write(start)
+  const trickle = setInterval(() => socket.write('x'), 10)
+  // A write to the closed connection would fail, and discard the answer.
+  server.server.once('clientError', () => clearInterval(trickle))
+  await new Promise((resolve) => socket.once('close', resolve))
+  clearInterval(trickle)
+  return heard
+}
+
+const halfABody = (path: string, length = 9) =>
+  `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n{`
 
 test('a request whose body does not arrive in time gets a 408, and its connection is closed', async () => {
   const socket = await connected(serverWith({ requestMs: 50 }))
@@ -59,11 +75,18 @@ test.each([
   ['header', 'GET /docs HTTP/1.1\r\nhost: x\r\nx-slow: '],
   ['header to /data', 'GET /data/ftso-analytics HTTP/1.1\r\nhost: x\r\nx-slow: '],
 ])('a %s that does not arrive in time gets a 408, however steadily it trickles', async (_what, start) => {
-  const socket = await connected(serverWith({ requestMs: 50 }))
-  socket.write(start)
-  const trickle = setInterval(() => socket.write('x'), 10)
-  expect(await text(socket)).toMatch(/^HTTP\/1\.1 408/)
-  clearInterval(trickle)
+  expect(await trickled(serverWith({ requestMs: 50 }), start)).toMatch(/^HTTP\/1\.1 408/)
+})
+
+test('a body to /data that trickles gets a 408 when its longer time is over', async () => {
+  const server = serverWith({ requestMs: 50, dataRequestMs: 50 })
+  server.post('/data/test', async () => 'whole')
+  expect(await trickled(server, halfABody('/data/test', 9999))).toMatch(/^HTTP\/1\.1 408/)
+})
+
+test('a request has 30 seconds to arrive, and one to /data has 300', () => {
+  const { headersTimeout, requestTimeout } = service.server.server
+  expect([headersTimeout, requestTimeout]).toEqual([30_000, 300_000])
 })
 
 test('a slow body to /data has a longer timeout of its own', async () => {

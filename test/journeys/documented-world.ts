@@ -129,6 +129,8 @@ async function recordAlert({ world, bob }: DocumentedWorld) {
     severity: 'info',
     state: 'firing',
     is_episode: true,
+    incident_id: 1,
+    opens_incident: true,
     notified_at: world.clock.now(),
     reminders_sent: 0,
     data: JSON.stringify(walletBalance.signals[0]?.examples['wallet-balance.moved']),

@@ -95,6 +95,8 @@ const FACTS: Readonly<Record<DisplayValue['kind'], readonly PlaceholderKind[]>> 
   instant: ['instant', 'moment'],
   duration: ['longDuration'],
   counted: ['counted'],
+  share: ['counted'],
+  estimate: ['amount'],
   term: ['term', 'sentence'],
   name: ['name', 'code', 'list'],
 }

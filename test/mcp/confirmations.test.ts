@@ -53,6 +53,8 @@ async function addAlerts(count: number, state = 'firing'): Promise<number[]> {
     created_at: service.clock.now(),
     position: ++position,
     is_episode: false,
+    incident_id: position,
+    opens_incident: true,
     reminders_sent: 0,
   }))
   const added = await service.sql<{ id: number }[]>`

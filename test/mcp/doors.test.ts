@@ -82,6 +82,15 @@ describe('an answer', () => {
     }
   })
 
+  test('is given to a client that does not say what it accepts', async () => {
+    const payload = message('tools/list')
+    // A browser and fetch always send the header.
+    const request = { method: 'POST', url: '/mcp', headers: elsewhere(), payload } as const
+    const { statusCode, headers, payload: text } = await service.server.inject(request)
+    expect(statusCode).toBe(200)
+    expect(read({ type: String(headers['content-type']), text }).result.tools).not.toEqual([])
+  })
+
   test('of another type is none', async () => {
     const { status, text } = await post(message('ping'), { accept: 'text/html', ...elsewhere() })
     expect([status, JSON.parse(text).code]).toEqual([406, 'not_acceptable'])

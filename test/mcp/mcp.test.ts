@@ -329,6 +329,8 @@ describe('the summary of a call', () => {
         created_at: new Date('2026-10-30T00:00:00Z'),
         position,
         is_episode: false,
+        incident_id: position,
+        opens_incident: true,
         reminders_sent: 0,
       })),
     )}`

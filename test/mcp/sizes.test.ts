@@ -71,6 +71,8 @@ async function addAlerts(): Promise<void> {
       created_at: service.clock.now(),
       position: index,
       is_episode: false,
+      incident_id: index + 1,
+      opens_incident: true,
       reminders_sent: 0,
     }
   })

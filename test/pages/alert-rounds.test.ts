@@ -31,6 +31,7 @@ function view(cells: readonly DutyResult[]): ProviderView {
       ftso: { commit: cell, reveal: 'ok', signature: 'ok' },
       fdc: { bitvote: 'ok', signature: 'unknown' },
     })),
+    others: null,
     fastUpdates: null,
     minimalConditions: { anchor: null, fdc: null, uptime: null },
     validators: null,
@@ -128,7 +129,8 @@ test('an alert that is over offers to end its mute, and no acknowledgement and n
   if (open === undefined) throw new Error('the alert is not there')
   const now = new Date('2026-11-20T21:06:00.000Z')
   const acknowledged = { at: now, by: null }
-  const over = { ...open, mayAct: true, recoveredAt: now, durationSeconds: 60, acknowledged }
+  const ended = { incidentState: 'over', recoveredAt: now, durationSeconds: 60 } as const
+  const over = { ...open, mayAct: true, ...ended, acknowledged }
   const offered = (page: typeof open) =>
     alertPageData(site.app, translator('en'), { page, provider: undefined, now }).acts.map(
       ({ answer }) => answer,

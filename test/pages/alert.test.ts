@@ -13,13 +13,13 @@ afterAll(() => site.close())
 
 describe('/a/<code>', () => {
   test('shows the event, the watch, the time and every field', async () => {
-    const { path, alertId } = await site.alert()
+    const { path } = await site.alert()
     const { status, text, html } = await site.get(path)
     expect(status).toBe(200)
     expect(text).toContain('🔵 Info')
     expect(text).toContain('Treasury sent 12,500 FLR')
     expect(text).toContain('Nov 20, 2026, 21:04 UTC')
-    expect(text).toContain(`Alert ${alertId}`)
+    expect(text).toContain('Incident 31')
     expect(text).toContain('from 12,742.5 FLR to 242.5 FLR')
     // As in a chat: the last four characters can be compared; the copy button has all of it.
     expect(html).toMatch(

@@ -36,7 +36,9 @@ async function crawl(locale: Locale): Promise<ReadonlyMap<string, { html: string
     const { status, html, text } = await site.get(path, { 'accept-language': locale }, from)
     expect([path, status]).toEqual([path, 200])
     pages.set(path, { html, text })
-    waiting.push(...[...html.matchAll(/href="(\/docs[^"#?]*)/g)].flatMap(([, link]) => link ?? []))
+    waiting.push(
+      ...[...html.matchAll(/<a [^>]*href="(\/docs[^"#?]*)/g)].flatMap(([, link]) => link ?? []),
+    )
   }
   return pages
 }

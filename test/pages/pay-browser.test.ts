@@ -195,6 +195,24 @@ describe('with a wallet', () => {
     await world.confirmAll()
   })
 
+  test('is at the step of the button, and at the connection only while it is asked for that', async () => {
+    const current = () => page.locator('[aria-current] > span:first-child').allTextContents()
+    await open(await draftOf(alice, { asset: 'WDG' }), {})
+    await expect.poll(current).toEqual([expect.stringMatching(/^Approve 200/)])
+    await context.close()
+    const accounts = Promise.withResolvers<readonly string[]>()
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await open(draft, { says: { eth_requestAccounts: accounts.promise } })
+    await button(/^Pay 500/).waitFor()
+    expect(await current()).toEqual(['Pay 500\u00a0FLR'])
+    await button(/^Pay 500/).click()
+    await expect.poll(current).toEqual(['Connect'])
+    accounts.reject({ code: 4001 })
+    await says('You declined the request in your wallet. Nothing was paid.')
+    expect(await current()).toEqual(['Pay 500\u00a0FLR'])
+    expect(await page.locator('[data-step="connect"]').isVisible()).toBe(false)
+  })
+
   test('that declines the connection is asked again', async () => {
     const wallet = await open(await draftOf(alice), { declines: ['eth_requestAccounts'] })
     await button(/^Pay /).click()
@@ -407,6 +425,7 @@ describe('without a wallet', () => {
     await open(draft, undefined, { script: false })
     expect(await page.getByText(draft.handle, { exact: true }).count()).toBeGreaterThan(0)
     expect(await page.locator('#wallet').isVisible()).toBe(false)
+    expect(await page.locator('[data-step="connect"]').isVisible()).toBe(false)
     expect(await page.locator('button[data-copy]').first().isVisible()).toBe(false)
     await world.pay(draft)
     await world.confirmAll()

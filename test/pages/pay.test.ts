@@ -1,6 +1,8 @@
 import { formatUnits, numberToHex } from 'viem/utils'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createServer } from '#src/http/server.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { registerPages } from '#src/pages/index.ts'
 import type { TopupDraft } from '../generated/api.ts'
 import { buyer, draftOf, type PayWorld, payWorld, topupOf } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
@@ -91,8 +93,29 @@ describe('the pay page', () => {
     expect(text).toContain('including 2 slots, 30 days 1,000 credits (1\u00a0USD)')
     expect(text).toContain('Total 200\u00a0WDG')
     expect(text).toContain('The smallest top-up is 10,000 credits (10\u00a0USD).')
-    const more = await draftOf(alice, { asset: 'FLR', credits: 20_000 })
-    expect(readingOf(await pageOf(more)).text).not.toContain('The smallest top-up')
+  })
+
+  test.each([
+    ['is larger', { credits: 20_000 }],
+    ['is for credits alone', { credits: 10_000 }],
+    ['leaves no credits over', { then: { slots: 4, periods: 5 } }],
+  ])('says nothing of the smallest top-up if it %s', async (_what, body) => {
+    const draft = await draftOf(alice, { asset: 'FLR', ...body })
+    expect(readingOf(await pageOf(draft)).text).not.toContain('The smallest top-up')
+  })
+
+  test('says of a refused payment where people reach the operator', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.pay(draft, 1n)
+    await world.confirmAll()
+    const app = { ...world.app, supportUrl: 'mailto:help@example.org' }
+    const server = createServer(app, { trustProxy: 0, upstreams: {} })
+    await server.register(registerPages, { app })
+    const { payload } = await server.inject(`/pay/${draft.handle}`)
+    await server.close()
+    const [main] = payload.split('</main>')
+    expect(main).toContain('Contact the operator of this service')
+    expect(main).toContain('<a class="button" href="mailto:help@example.org" rel="noreferrer">')
   })
 
   test('folds what is needed only for a payment by hand', async () => {

@@ -112,6 +112,8 @@ export async function openSite(over: Readonly<Record<string, string>> = {}) {
         severity: 'info',
         state: 'firing',
         is_episode: true,
+        incident_id: 31,
+        opens_incident: true,
         notified_at: new Date('2026-11-20T21:04:33.000Z'),
         reminders_sent: 0,
         data: JSON.stringify(walletBalance.signals[0]?.examples['wallet-balance.moved']),

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { helpMenu } from '#bot/features/help/view.ts'
 import { translator } from '#src/i18n/translate.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
+import { answerFailure } from '#src/pages/error-page.ts'
 import { reportProblem } from '../../src/http/problems.ts'
 import { openSite, type Site } from './site.ts'
 
@@ -37,6 +39,20 @@ test('pages name in their footer where people reach the operator, in every langu
   expect(await internalProblem(site)).toContain('mailto:help@example.org')
   const problem = await site.get('/problems/internal?ref=abc')
   expect(problem.html.match(/mailto:help@example\.org/g)).toHaveLength(2)
+  await site.close()
+})
+
+test('a page that failed names it beside the reference', async () => {
+  const site = await openSite({ SUPPORT_URL: 'mailto:help@example.org' })
+  const app = { ...site.app, log: silentLogger }
+  for (const [path, error] of [
+    ['/broken', new Error('broken')],
+    ['/refused', new AppError('not_found', 'not_found')],
+  ] as const)
+    site.server.get(path, (request, reply) => answerFailure(app, error, request, reply))
+  const button = '<a class="button" href="mailto:help@example.org" rel="noreferrer">'
+  expect((await site.get('/broken')).html).toContain(button)
+  expect((await site.get('/refused')).html).not.toContain(button)
   await site.close()
 })
 

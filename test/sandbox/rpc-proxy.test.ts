@@ -169,8 +169,8 @@ describe('a limit of requests', () => {
   test('is a bucket that fills up again, and a refused request takes nothing', () => {
     const limit = createRateLimit({ perMinute: 60, refusal: 'retryAfter' })
     for (let asked = 0; asked < 60; asked += 1) expect(limit.take(1, 0)).toBeUndefined()
-    expect(limit.take(1, 0)).toMatchObject({ status: 429, retryAfterSeconds: 1 })
-    expect(limit.take(3, 0)).toMatchObject({ retryAfterSeconds: 3 })
+    expect(limit.take(1, 0)).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })
+    expect(limit.take(3, 0)).toMatchObject({ headers: { 'retry-after': '3' } })
     expect(limit.take(1, 999)).toMatchObject({ status: 429 })
     expect(limit.take(1, 1000)).toBeUndefined()
     expect(limit.take(1, 1000)).toMatchObject({ status: 429 })

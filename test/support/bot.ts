@@ -24,6 +24,7 @@ import { insertWatch, joinTarget } from '#src/watches/store.ts'
 import type { TestClock } from './clock.ts'
 import { giveCredits } from './credits.ts'
 import { deliverAll } from './deliver-all.ts'
+import { expectFewButtons } from './few-buttons.ts'
 import { BOT_NAME, BOT_TOKEN, serviceOnly } from './harness.ts'
 import { NO_PACE, ownPace } from './pace.ts'
 
@@ -158,8 +159,10 @@ export async function botWorld(
      */
     addWatch: (name: keyof typeof PEOPLE, watch: WatchInput) => addWatch(app, name, watch),
     close: async () => {
+      const { calls } = telegram
       await only.close()
       await telegram.close()
+      expectFewButtons(calls)
     },
   }
 }

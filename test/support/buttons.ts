@@ -4,6 +4,7 @@ import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { unpacked, type Verb } from '#src/actions/codec.ts'
 import { labelWidth } from '#src/telegram/buttons.ts'
 import type { BotWorld, TestChat } from './bot.ts'
+import { destructiveOn, tooManyButtons } from './few-buttons.ts'
 
 const ROWS_MAX = 8
 const LABEL_BUDGETS = [24, 16, 10]
@@ -14,12 +15,16 @@ const TOAST_MAX = 200
 
 /**
  * Checks a message against every limit, in any language.
+ * @param openedBy verb of the press, or name of the command, that the message answers; undefined for a message that an
+ * event caused
  * @returns the verbs of its buttons
  */
-export function checkScreen(message: ChatMessage): readonly Verb[] {
+export function checkScreen(message: ChatMessage, openedBy?: string): readonly Verb[] {
   const most = message.file === undefined ? TEXT_MAX : CAPTION_MAX
   expect(message.text.length).toBeLessThanOrEqual(most)
   expect(message.keyboard.length, message.text).toBeLessThanOrEqual(ROWS_MAX)
+  expect(tooManyButtons(message.keyboard)).toBeUndefined()
+  if (openedBy !== undefined) expect(destructiveOn(message.keyboard, openedBy)).toEqual([])
   return message.keyboard.flatMap((row) => {
     expect(row.length).toBeLessThanOrEqual(3)
     return row.flatMap(({ text, callback_data: data }) => {
@@ -73,7 +78,7 @@ export async function pressAll({ world, chat, only, sameMax }: Pressing): Promis
     expect((await answer.answer()).text.length).toBeLessThanOrEqual(TOAST_MAX)
     for (const shown of [chat.last(), chat.all().find(({ id }) => id === message.id)]) {
       if (shown === undefined) continue
-      for (const verb of checkScreen(shown)) seen.add(verb)
+      for (const shownVerb of checkScreen(shown, verb)) seen.add(shownVerb)
       waiting.push(...dataOf(shown))
     }
   }

@@ -19,6 +19,7 @@ export function envelopeOf({
     ...over,
     message: {
       alertId: 4711,
+      incidentId: 31,
       watchId: 42,
       watchLabel: 'Treasury',
       event: 'wallet-balance.moved',

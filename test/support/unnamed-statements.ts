@@ -212,7 +212,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/delivery/deferred-store.ts: listDeferredNotices',
       'src/delivery/delivery-log-store.ts: listDeliveryLog',
       'src/delivery/message-store.ts: forgetMessageIds',
-      'src/delivery/message-store.ts: saveOpenHelp',
+      'src/delivery/message-store.ts: saveOpenPart',
       'src/delivery/picture-store.ts: findPicture',
       'src/delivery/picture-store.ts: planPicture',
       'src/delivery/retained-store.ts: cancelDeferred',

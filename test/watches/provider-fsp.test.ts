@@ -145,7 +145,13 @@ test('an alert about submissions to a former contract names both contracts and w
 
 /** The other fields of the rendered alert. */
 const SHOWN = {
-  ...{ alertId: 1, watchId: 1, watchLabel: 'Astray', firedAt: new Date('2026-11-20T12:00:00Z') },
+  ...{
+    alertId: 1,
+    incidentId: 1,
+    watchId: 1,
+    watchLabel: 'Astray',
+    firedAt: new Date('2026-11-20T12:00:00Z'),
+  },
   ...{ link: 'https://watchdog.example.org/a/1', test: false },
 }
 

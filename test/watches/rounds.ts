@@ -20,9 +20,11 @@ export async function roundWorld(
     /** The service knows the first endpoint only. */
     readonly isAlone?: boolean
     readonly log?: Logger
+    /** Further settings of the service. */
+    readonly env?: Readonly<Record<string, string>>
   } = {},
 ) {
-  const { unwatched = [], isAlone = false, log, ...more } = options
+  const { unwatched = [], isAlone = false, log, env = {}, ...more } = options
   const providers = [
     { name: 'Anchor', stake: 3_000_000_000 },
     ...[...watched, ...unwatched].map((name) => ({ name })),
@@ -30,6 +32,7 @@ export async function roundWorld(
   const world = await watchWorld({
     simulation: { providers, ...more },
     isAlone,
+    env,
     ...(log && { log }),
   })
   const watchOf = new Map<string, number>()

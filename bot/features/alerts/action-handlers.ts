@@ -1,7 +1,7 @@
 import { Composer } from 'grammy'
 import type { MuteDuration } from '#src/actions/codec.ts'
 import type { ActedAlert } from '#src/alerts/acknowledge/alert-action.ts'
-import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram/buttons.ts'
+import { PART_OF_CODE } from '#src/channels/telegram/buttons.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -9,7 +9,7 @@ import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import {
   acknowledgeAlert,
   acknowledgeMessage,
-  muteEpisode,
+  muteIncident,
   muteMessage,
   muteWatchOf,
   unacknowledgeMessage,
@@ -22,12 +22,13 @@ import { leave, removeButtons } from '../../core/show.ts'
 import { muteEnd, unmute } from '../watches/handlers.ts'
 import {
   alertIdOfMessage,
+  closeBelowSent,
   type FoundAlert,
   findPressedAlert,
   getAlertOfChat,
   runOnPressed,
-  toggleHelp,
-  toggleHelpOfSent,
+  toggle,
+  toggleBelowSent,
   updatePressedCard,
 } from './alert-lookup.ts'
 
@@ -96,7 +97,11 @@ async function ofMessage<Result>(
 }
 
 onPress(composer, 'alert.mute', (ctx, { id, duration }) =>
-  act(ctx, id, (found) => mute(ctx, found, duration)),
+  act(ctx, id, async (found) => {
+    const toast = await mute(ctx, found, duration)
+    await closeBelowSent(ctx)
+    return toast
+  }),
 )
 
 /**
@@ -136,7 +141,7 @@ async function muteUntilRecovered(
 ): Promise<readonly ActedAlert[]> {
   const delivered = await findPressedAlert(ctx)
   if (delivered?.envelope.kind !== 'group') {
-    return [await ctx.call(muteEpisode, { body: { id, muted } }, link)]
+    return [await ctx.call(muteIncident, { body: { id, muted } }, link)]
   }
   const { messageId } = delivered
   const body = { recipientId: link.recipientId, messageId, muted }
@@ -168,8 +173,13 @@ onPress(composer, 'watch.unmute', async (ctx, { id: watchId }) => {
   })
 })
 
-onPress(composer, 'alert.help', { members: 'all' }, (ctx, { id, part }) =>
-  boxed(ctx, () => toggleHelp(ctx, id, SIGNAL_HELP_OF_PART[part])),
+/** Every member of a group reads the help; the ways to mute are opened by those who may use them. */
+onPress(composer, 'alert.open', { members: 'all' }, (ctx, { id, part }) =>
+  boxed(ctx, async () => {
+    const isRefused = part === 'm' && !(await getAlertOfChat(ctx, id)).link.manages
+    if (isRefused) return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
+    await toggle(ctx, id, PART_OF_CODE[part])
+  }),
 )
 
 /** Who may press the buttons of a test: everybody who sees it, because they change nothing. */
@@ -186,8 +196,8 @@ onPress(composer, 'test.press', TEST, (ctx) => ctx.answer(ctx.t('bot:test.press'
 onPress(composer, 'test.try', TEST, (ctx, { what }) =>
   ctx.answer(ctx.t(WOULD[what]), { box: true }),
 )
-onPress(composer, 'test.help', TEST, async (ctx, { part }) => {
-  const isShown = await toggleHelpOfSent(ctx, SIGNAL_HELP_OF_PART[part])
+onPress(composer, 'test.open', TEST, async (ctx, { part }) => {
+  const isShown = await toggleBelowSent(ctx, PART_OF_CODE[part])
   if (!isShown) await ctx.answer(ctx.t('bot:test.press'))
 })
 

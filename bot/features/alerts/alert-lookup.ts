@@ -2,16 +2,15 @@
 
 import { argumentsOf, type Press, unpacked, type Verb } from '#src/actions/codec.ts'
 import type { AlertCard } from '#src/alerts/history/card.ts'
-import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram/buttons.ts'
-import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
-import { findMessage, getAlert, openHelp } from '#src/operations/chat/alerts.ts'
+import type { OpenPart } from '#src/channels/envelope.ts'
+import { PART_OF_CODE } from '#src/channels/telegram/buttons.ts'
+import { findMessage, getAlert, openPart } from '#src/operations/chat/alerts.ts'
 import { hasButtons } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { firstLink } from '../../core/first-link.ts'
 import { isDelivered, redraw, show } from '../../core/show.ts'
-import { findWatch, isHiddenWatch, PrivateOnly } from '../../core/watches.ts'
+import { isHiddenWatch, PrivateOnly } from '../../core/watches.ts'
 import type { View } from '../../views/view.ts'
-import { showCard } from '../watches/screens.ts'
 import { alertCard, deliveredMessage } from './card-view.ts'
 import { followAlert } from './live.ts'
 
@@ -45,14 +44,14 @@ export async function getAlertOfChat(ctx: BotContext, id: number): Promise<Found
 export async function showAlert(
   ctx: BotContext,
   id: number,
-  options: { readonly help?: SignalHelpSection | undefined; readonly notice?: string } = {},
+  options: { readonly open?: OpenPart | undefined } = {},
 ): Promise<void> {
   const { card, link } = await getAlertOfChat(ctx, id)
   const canWrite = link.manages && link.caller.scopes.includes('write')
   const rights = canWrite ? 'write' : hasButtons(ctx) ? 'read' : 'none'
   const view = alertCard(ctx.reader, card, { ...options, rights, now: ctx.app.clock.now() })
   const messageId = await show(ctx, view)
-  await followAlert(ctx, messageId, { card, wallet: link.wallet, rights, help: options.help })
+  await followAlert(ctx, messageId, { card, wallet: link.wallet, rights, open: options.open })
 }
 
 /** Buttons of the pressed message, with their labels. */
@@ -64,21 +63,32 @@ function offered(ctx: BotContext): readonly { readonly label: string; readonly p
   })
 }
 
+/** Verbs of buttons below one alert. */
+const ALERT_VERBS: ReadonlySet<Verb> = new Set([
+  'alert.ack',
+  'alert.unack',
+  'alert.mute',
+  'alert.open',
+])
+
 /** Id of the alert that a message is about, from its buttons; undefined for a group of alerts. */
 export function alertIdOfMessage(ctx: BotContext): number | undefined {
-  const verbs: readonly Verb[] = ['alert.ack', 'alert.unack', 'alert.mute', 'alert.help']
-  const offer = offered(ctx).find(({ press }) => verbs.includes(press.verb))
+  const offer = offered(ctx).find(({ press }) => ALERT_VERBS.has(press.verb))
   return offer && argumentsOf<'alert.card'>({ verb: 'alert.card', args: offer.press.args }).id
 }
 
-/** The section of the help that is open below the pressed card; the button of this section has a tick. */
-function openSection(ctx: BotContext): SignalHelpSection | undefined {
-  const offer = offered(ctx).find(
-    ({ label, press }) => press.verb === 'alert.help' && label.startsWith('✓'),
+/** What is open below the pressed card: the ways to mute, or the section of the help whose button has a tick. */
+function openBelow(ctx: BotContext): OpenPart | undefined {
+  const offers = offered(ctx)
+  if (offers.some(({ press }) => press.verb === 'alert.mute' && press.args['duration'] !== '0')) {
+    return 'mute'
+  }
+  const offer = offers.find(
+    ({ label, press }) => press.verb === 'alert.open' && label.startsWith('✓'),
   )
   if (offer === undefined) return undefined
-  return SIGNAL_HELP_OF_PART[
-    argumentsOf<'alert.help'>({ verb: 'alert.help', args: offer.press.args }).part
+  return PART_OF_CODE[
+    argumentsOf<'alert.open'>({ verb: 'alert.open', args: offer.press.args }).part
   ]
 }
 
@@ -127,51 +137,54 @@ function sentMessage(
   })
 }
 
-/** Opens a section of the help below the pressed message, or closes it. */
-export async function toggleHelp(
-  ctx: BotContext,
-  id: number,
-  section: SignalHelpSection,
-): Promise<void> {
-  if (await toggleHelpOfSent(ctx, section)) return
-  await updatePressedCard(ctx, id, openSection(ctx) === section ? null : section)
+/** Opens a part below the pressed message, or closes it. */
+export async function toggle(ctx: BotContext, id: number, part: OpenPart): Promise<void> {
+  if (await toggleBelowSent(ctx, part)) return
+  await updatePressedCard(ctx, id, openBelow(ctx) === part ? null : part)
 }
 
 /**
  * The same for a sent message: an alert, or the test of one.
  * @returns false if the pressed message is none, or is no longer stored
  */
-export async function toggleHelpOfSent(
-  ctx: BotContext,
-  section: SignalHelpSection,
-): Promise<boolean> {
+export async function toggleBelowSent(ctx: BotContext, part: OpenPart): Promise<boolean> {
   const delivered = await findPressedAlert(ctx)
   if (delivered === undefined) return false
   const { link, state, messageId } = delivered
-  const help = state.help === section ? null : section
-  const body = { recipientId: link.recipientId, messageId, help }
-  const shown = await ctx.call(openHelp, { body }, link)
+  const body = {
+    recipientId: link.recipientId,
+    messageId,
+    part: state.open === part ? null : part,
+  }
+  const shown = await ctx.call(openPart, { body }, link)
   if (shown !== undefined) {
     await redraw(ctx, sentMessage(ctx, shown, link))
   }
   return true
 }
 
+/** Closes what is open below the pressed message, if that was sent. The worker draws it with the action that follows. */
+export async function closeBelowSent(ctx: BotContext): Promise<void> {
+  const delivered = await findPressedAlert(ctx)
+  if (delivered?.state.open === undefined) return
+  const { link, messageId } = delivered
+  await ctx.call(openPart, { body: { recipientId: link.recipientId, messageId, part: null } }, link)
+}
+
 /**
- * Updates the pressed message after an action on an alert, if the message is the card of an alert or of a watch.
- * @param help the open section of the help below a card of an alert; by default that which is open
+ * Updates the pressed message after an action on an alert, if the message is the card of an alert.
+ * @param open what is open below it; by default the open section of the help
  */
 export async function updatePressedCard(
   ctx: BotContext,
   id: number,
-  help: SignalHelpSection | null = openSection(ctx) ?? null,
+  open: OpenPart | null = helpBelow(ctx),
 ): Promise<void> {
-  const verbs = new Set(offered(ctx).map(({ press }) => press.verb))
-  if (verbs.has('alert.deliveries') || verbs.has('alert.help')) {
-    await showAlert(ctx, id, { help: help ?? undefined })
-  } else if (verbs.has('watch.more')) {
-    const { card } = await getAlertOfChat(ctx, id)
-    const { watch } = await findWatch(ctx, card.alert.watchId)
-    await showCard(ctx, watch.id)
-  }
+  const isCard = offered(ctx).some(({ press }) => ALERT_VERBS.has(press.verb))
+  if (isCard) await showAlert(ctx, id, { open: open ?? undefined })
+}
+
+function helpBelow(ctx: BotContext): OpenPart | null {
+  const open = openBelow(ctx)
+  return open === undefined || open === 'mute' ? null : open
 }

@@ -3,7 +3,8 @@ import type { AlertCard } from '#src/alerts/history/card.ts'
 import type { MessageState } from '#src/channels/envelope.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { withoutJoiners } from '#src/kernel/inert-text.ts'
-import { alertCard, deliveryText } from './card-view.ts'
+import { deliveryText } from '../recipients/delivery-log-view.ts'
+import { alertCard } from './card-view.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
 const reader = { t: translator('de'), timezone: 'UTC', isGroup: false, bot: 'WatchdogBot' }
@@ -47,16 +48,15 @@ function cardIn(
   return { alert: { id: 7 }, envelope, state } as unknown as AlertCard
 }
 
-/** The addresses of the buttons below an alert of the history. */
-function urlsOf(type: string, event: string): string[] {
-  const { rows } = alertCard(reader, cardIn(type, event), { rights: 'read', now })
-  return rows.flat().flatMap((button) => ('url' in button ? [button.url] : []))
-}
-
-test('an alert of a data provider has a button to its proof, others have none', () => {
-  expect(urlsOf('provider-fsp', 'fsp.ftso-commit')).toContain(`${LINK}/evidence`)
-  expect(urlsOf('wallet-balance', 'wallet-balance.moved')).not.toContain(`${LINK}/evidence`)
-  expect(urlsOf('provider-fsp', 'fsp.ftso-commit.recovered')).not.toContain(`${LINK}/evidence`)
+test('an alert of the history has what its message has, and the way back', () => {
+  const card = cardIn('provider-fsp', 'fsp.ftso-commit')
+  const labels = (rights: 'none' | 'read' | 'write') =>
+    alertCard(reader, card, { rights, now })
+      .rows.flat()
+      .map(({ label }) => label)
+  expect(labels('write')).toEqual(['Acknowledge', 'Mute…', 'Details', '‹ Alarme'])
+  expect(labels('read')).toEqual(['Details', '‹ Alarme'])
+  expect(labels('none')).toEqual(['Details'])
 })
 
 test('the payment of an own top-up has its page and the way back, and nothing else', () => {

@@ -3,22 +3,21 @@ import type { AlertFilter } from '#src/actions/verbs.ts'
 import type { AlertLine } from '#src/alerts/history/lines.ts'
 import { lineStart } from '#src/channels/card/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
-import { withoutDirections } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
 import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
-import type { Button, Rows } from '#src/telegram/buttons.ts'
+import type { Rows } from '#src/telegram/buttons.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
 import { linkHtml } from '../../views/markup.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, deepLink, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { SEVERITY_GLYPHS } from '../../views/watch-state.ts'
-import { filterText } from './filter-view.ts'
+import { backToCard } from '../watches/edit-view.ts'
 
-/** Number of alerts on one page. */
+/** Number of incidents on one page. */
 export const ALERTS_PAGE = 8
-/** Maximum length of a title in a line. */
-const TITLE_MAX = 80
+/** Maximum length of a title in a line, with the name of its watch. */
+const TITLE_MAX = 120
 const LABEL_MAX = 40
 const RECOVERED_GLYPH = '🟢'
 
@@ -32,19 +31,24 @@ export interface AlertsShown {
   readonly isOlder: boolean
 }
 
+/** The watch of a filter. */
+export interface ChosenWatch {
+  readonly id: number
+  readonly label: string
+  /** Whether the watch was deleted, so that it has no card. */
+  readonly isGone: boolean
+}
+
 interface ListOptions {
   readonly now: Date
-  /** Label of the filter's watch. */
-  readonly watch: string | undefined
+  readonly watch: ChosenWatch | undefined
   /** Whether there are buttons. */
   readonly buttons: boolean
-  /** Whether the chat may delete alerts. */
-  readonly canWrite: boolean
   /** Line about the last action, or about missing rights: HTML. */
   readonly notice?: string
 }
 
-/** List of alerts, newest first. */
+/** List of incidents, newest first, one line each. */
 export function alertList(
   reader: Reader,
   page: AlertsShown,
@@ -59,51 +63,68 @@ export function alertList(
     ...page.lines.map((line) => alertLine(reader, line, now)),
     page.lines.length === 0 ? emptyLine(reader, page, filter, now) : undefined,
   ]
-  return screen(lines, buttons ? rowsOf(reader, page, filter, options) : [])
+  return screen(lines, buttons ? rowsOf(reader, page, filter, watch) : [])
+}
+
+/** Hours of each time range. */
+const HOURS: Readonly<Record<AlertFilter['time'], number | undefined>> = {
+  '24h': 24,
+  '7d': 7 * 24,
+  '30d': 30 * 24,
+  all: undefined,
+}
+
+/** Converts the filter to the operations' input. */
+export function filterInput({ isGroup }: Pick<Reader, 'isGroup'>, { time, watchId }: AlertFilter) {
+  const hours = HOURS[time]
+  return {
+    isGroup,
+    ...(watchId !== undefined && { watchId }),
+    ...(hours !== undefined && { hours }),
+  }
+}
+
+/** Description of a filter, in one line of HTML. */
+function filterText({ t }: Reader, { time }: AlertFilter, watch?: ChosenWatch): string {
+  const whose =
+    watch === undefined
+      ? t.html('bot:alerts.allWatches')
+      : t.html('bot:alerts.ofWatch', { label: typed(watch.label) })
+  return `${whose} · ${t.html(`bot:alerts.time.${time}`)}`
 }
 
 function rowsOf(
-  reader: Reader,
+  { t }: Reader,
   page: AlertsShown,
   filter: AlertFilter,
-  options: ListOptions,
+  watch: ChosenWatch | undefined,
 ): Rows {
-  const { t } = reader
+  const older = packed('alert.list', { filter, cursor: page.nextCursor ?? undefined })
   const isEmpty = page.lines.length === 0
-  const change = act(t('bot:button.filter'), packed('alert.filter', { filter }))
-  const clear: readonly Button[] = options.canWrite
-    ? [act(t('bot:button.clear'), packed('alert.clear', { filter }))]
-    : []
-  // A file would contain more than a group's list shows.
-  const csv = reader.isGroup ? [] : [act(t('bot:button.csv'), packed('alert.csv', { filter }))]
   return [
     [
-      ...(page.nextCursor === null
-        ? []
-        : [
-            act(
-              `${t('bot:button.older')} ›`,
-              packed('alert.list', { filter, cursor: page.nextCursor }),
-            ),
-          ]),
+      ...(page.nextCursor === null ? [] : [act(`${t('bot:button.older')} ›`, older)]),
       ...(page.isOlder ? [act(`« ${t('bot:button.newest')}`, listData(filter))] : []),
     ],
     isEmpty && filter.time !== 'all'
       ? [act(t('bot:button.allTime'), listData({ ...USUAL_FILTER, time: 'all' }))]
       : [],
-    isEmpty ? [change] : [change, ...clear, ...csv],
-    [menuButton(t)],
+    watch === undefined
+      ? [menuButton(t)]
+      : [
+          watch.isGone ? menuButton(t) : backToCard(watch),
+          act(t('bot:button.allWatches'), listData({ ...filter, watchId: undefined })),
+        ],
   ]
 }
 
 function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   const { t } = reader
-  const title = cutText(titleAfterWatchName(line.watchLabel, line.title), TITLE_MAX)
   const values = {
     time: nearTime(reader, line.startedAt, now),
-    // The label is outside of the link, because a name in another script would reorder the title.
-    label: typed(cutText(withoutDirections(line.watchLabel), LABEL_MAX)),
-    title: linkHtml(title, deepLink(reader, `a${line.id}`)),
+    // Only the number is a link, because a name in another script would reorder a linked title.
+    number: linkHtml(`#${line.incidentId}`, deepLink(reader, `a${line.id}`)),
+    title: cutText(line.title, TITLE_MAX),
   }
   const { durationSeconds: seconds } = line
   const text =
@@ -118,7 +139,7 @@ function alertLine(reader: Reader, line: AlertLine, now: Date): string {
 }
 
 /** Glyph of an alert's severity, or of a recovered alert. */
-export function alertGlyph({ state, severity }: Pick<AlertLine, 'state' | 'severity'>): string {
+function alertGlyph({ state, severity }: Pick<AlertLine, 'state' | 'severity'>): string {
   return state === 'recovered' ? RECOVERED_GLYPH : SEVERITY_GLYPHS[severity]
 }
 
@@ -132,12 +153,11 @@ function acknowledged({ t }: Reader, { acknowledged: by }: AlertLine): readonly 
 function emptyLine(
   reader: Reader,
   { searchedTo }: AlertsShown,
-  { state, severity, time, watchId }: AlertFilter,
+  { time, watchId }: AlertFilter,
   now: Date,
 ): string {
   const { t } = reader
   if (searchedTo !== null)
     return t.html('bot:alerts.noneYet', { time: nearTime(reader, searchedTo, now) })
-  const isNarrow = state !== 'all' || severity !== 'all' || watchId !== undefined
-  return isNarrow ? t.html('bot:alerts.noneFits') : t.html(`bot:alerts.none.${time}`)
+  return watchId === undefined ? t.html(`bot:alerts.none.${time}`) : t.html('bot:alerts.noneFits')
 }

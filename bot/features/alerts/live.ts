@@ -1,7 +1,7 @@
 /** Cards of open alerts, which follow their alerts to the end, as the sent messages do. */
 import type { AlertCard } from '#src/alerts/history/card.ts'
 import { hasEnded } from '#src/channels/card/wording.ts'
-import { SIGNAL_HELP_SECTIONS } from '#src/i18n/signal-help.ts'
+import { OPEN_PARTS } from '#src/channels/envelope.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { getAlert } from '#src/operations/chat/alerts.ts'
 import type { BotContext } from '../../core/context.ts'
@@ -13,13 +13,13 @@ const ALERT_POLL_MS = 15_000
 /** Time for which a card follows its alert. */
 const FOLLOWED_MS = 3 * DAY_MS
 
-type Shown = Pick<CardOptions, 'rights' | 'help'>
+type Shown = Pick<CardOptions, 'rights' | 'open'>
 
 /** Updates the card of an open alert from now on. */
 export async function followAlert(
   { app, knownChat, reader }: BotContext,
   messageId: number,
-  { card, wallet, rights, help }: Shown & { readonly card: AlertCard; readonly wallet: string },
+  { card, wallet, rights, open }: Shown & { readonly card: AlertCard; readonly wallet: string },
 ): Promise<void> {
   if (!isOpen(card)) return
   const now = app.clock.now()
@@ -28,8 +28,8 @@ export async function followAlert(
     kind: ALERT_KIND,
     wallet,
     handle: String(card.alert.id),
-    stage: `${rights}:${help ?? ''}`,
-    shown: hashOfView(alertCard(reader, card, { rights, help, now })),
+    stage: `${rights}:${open ?? ''}`,
+    shown: hashOfView(alertCard(reader, card, { rights, open, now })),
     checkAfterMs: ALERT_POLL_MS,
     expiresAt: new Date(now.getTime() + FOLLOWED_MS),
   })
@@ -51,10 +51,10 @@ const showAlertCard = whileLinked(async ({ app }, row, { reader, link, ask }) =>
 })
 
 function optionsOf(stage: string | null): Shown {
-  const [rights, help] = (stage ?? '').split(':')
+  const [rights, open] = (stage ?? '').split(':')
   return {
     rights: rights === 'write' || rights === 'read' ? rights : 'none',
-    help: SIGNAL_HELP_SECTIONS.find((section) => section === help),
+    open: OPEN_PARTS.find((part) => part === open),
   }
 }
 

@@ -224,7 +224,7 @@ async function watchOwnWallet(
 }
 
 export const connectFeature = defineFeature({
-  commands: [{ name: 'connect', menus: ['private'] }],
+  commands: [],
   composer,
   live: CONNECT_MESSAGES,
 })

@@ -10,7 +10,7 @@ import { contentOf } from '../../core/show.ts'
 import { changeChat } from '../../core/store.ts'
 import type { Reader } from '../../views/view.ts'
 import { followTopup } from '../topup/live-schedule.ts'
-import { readTopup, TOPUP_MESSAGE_KINDS } from '../topup/shown-topup.ts'
+import { readTopup } from '../topup/shown-topup.ts'
 import { topupScreen } from '../topup/view.ts'
 
 /** Sends the quote to the chat as the current message of its top-ups, and follows the payment. */
@@ -34,5 +34,5 @@ export async function postPurchase(
   const view = topupScreen(reader, shown, now)
   const { messageId } = await post(api, { chatId, content: () => contentOf(view, locale) })
   await changeChat(app.db, chatId, { currentMessages: { topup: messageId } }, now)
-  await followTopup(app, { chatId, messageId, kind: TOPUP_MESSAGE_KINDS.screen }, shown, view)
+  await followTopup(app, { chatId, messageId }, shown, view)
 }

@@ -34,12 +34,11 @@ function stateAfter(
       return state
     case 'a':
       return { ...state, acknowledged: !state.acknowledged }
+    case 'q':
+      return { ...state, muted: !state.muted, open: undefined }
     case 'm':
-      return { ...state, muted: !state.muted }
-    case 'w':
-    case 'c':
     case 'd':
-      return { ...state, help: state.help === part ? undefined : part }
+      return { ...state, open: state.open === part ? undefined : part }
     default:
       return part satisfies never
   }
@@ -52,7 +51,7 @@ function sentenceOf(ctx: BotContext, part: ExamplePart, state: ExampleState): st
     if (!state.acknowledged) return t('bot:toast.unacknowledged')
     return acknowledgedText(ctx, { isOpen: isFirstExampleOpen(state.kind) })
   }
-  if (part !== 'm') return undefined
+  if (part !== 'q') return undefined
   if (!state.muted) return t('bot:watch.nowHeard')
   const offset = { offset: reader.timezone === 'UTC' }
   const time = formatTime(exampleMuteEnd(state), t.locale, reader.timezone, offset)

@@ -1,10 +1,10 @@
 import { type ArgumentsOf, argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
-import type { HelpPart } from '#src/actions/verbs.ts'
+import type { PartCode } from '#src/actions/verbs.ts'
 import { type ExampleKind, recentExample } from '#src/alerts/messages/example.ts'
 import { TEST_GLYPH } from '#src/channels/card/wording.ts'
 import type { MessageState } from '#src/channels/envelope.ts'
 import { alertView } from '#src/channels/telegram/alert.ts'
-import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram/buttons.ts'
+import { PART_OF_CODE } from '#src/channels/telegram/buttons.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { type ExamplePart, partOfKind, WALLET_PARTS } from '../../views/example-start.ts'
@@ -19,7 +19,7 @@ export interface ExampleState {
   readonly openedAt: Date
   readonly acknowledged: boolean
   readonly muted: boolean
-  readonly help: HelpPart | undefined
+  readonly open: PartCode | undefined
 }
 
 /** End of the mute in an example. */
@@ -39,11 +39,11 @@ export function exampleAlert(
   options: { readonly by: string | null; readonly isLinked: boolean; readonly pages: string },
 ): View {
   const { t } = reader
-  const { openedAt, help } = state
+  const { openedAt, open } = state
   const shown: MessageState = {
     ...(state.acknowledged && { acknowledged: { at: openedAt, by: options.by } }),
     ...(state.muted && { muted: { until: exampleMuteEnd(state) } }),
-    ...(help !== undefined && { help: SIGNAL_HELP_OF_PART[help] }),
+    ...(open !== undefined && { open: PART_OF_CODE[open] }),
   }
   // The bot's name is omitted, so that the watch has no link; a watch with this id does not exist.
   const place = { locale: t.locale, timezone: reader.timezone }
@@ -83,20 +83,23 @@ function partOf(data: string): ExamplePart | undefined {
     case 'alert.unack':
       return 'a'
     case 'watch.unmute':
-      return 'm'
+      return 'q'
     case 'alert.mute':
-      return press.args['duration'] === '1h' ? 'm' : undefined
-    case 'alert.help':
-      return argumentsOf<'alert.help'>({ verb: 'alert.help', args: press.args }).part
+      return press.args['duration'] === '1h' ? 'q' : undefined
+    case 'alert.open': {
+      // Two buttons below the example lead on, so that the further help has no room.
+      const { part } = argumentsOf<'alert.open'>({ verb: 'alert.open', args: press.args })
+      return part === 'd' || part === 'm' ? part : undefined
+    }
     default:
       return undefined
   }
 }
 
 function exampleData(part: ExamplePart, state: ExampleState): string {
-  const { kind, openedAt, acknowledged, muted, help } = state
+  const { kind, openedAt, acknowledged, muted, open } = state
   const opened = Math.floor(openedAt.getTime() / 1000)
-  return packed('demo', { part: partOfKind(part, kind), opened, acknowledged, muted, help })
+  return packed('demo', { part: partOfKind(part, kind), opened, acknowledged, muted, open })
 }
 
 /** The kind of example and the part that a press names. */
@@ -109,4 +112,4 @@ export function pressedPart(part: ArgumentsOf<'demo'>['part']): {
   return { kind: 'provider', part: EXAMPLE_PARTS.find((candidate) => candidate === part) ?? 's' }
 }
 
-const EXAMPLE_PARTS = ['s', 'a', 'm', 'w', 'c', 'd'] as const
+const EXAMPLE_PARTS = ['s', 'a', 'q', 'm', 'd'] as const

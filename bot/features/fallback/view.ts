@@ -22,7 +22,6 @@ export function notUnderstood(
         ? t.html('bot:unknown.media')
         : `${WARNING} ${addressRefusal(t, why)}`
   const suggestions = [
-    act(t('bot:button.status'), packed('status')),
     act(t('bot:button.watches'), packed('watch.list', { page: 1 })),
     act(t('bot:button.newWatch'), packed('new.start')),
   ]

@@ -35,18 +35,19 @@ onPress(composer, 'follow.off', FOLLOW, async (ctx, { address }) => {
   await showProvider(ctx, followed?.provider ?? address, { kind: 'ended' })
 })
 
-/** Ends what the chat follows before anything else that `/stop` does. */
-composer.command('stop', async (ctx, next) => {
-  if (ctx.reader.isGroup) return next()
+/**
+ * Ends what a private chat follows, and says so.
+ * @returns whether the chat got alerts of that only
+ */
+export async function endFollowing(ctx: BotContext): Promise<boolean> {
+  if (ctx.reader.isGroup) return false
   const { followed } = await ctx.call(unfollow, { body: { chatId: ctx.knownChat.id } })
-  if (followed === undefined) return next()
-  if (ctx.links.length === 0) {
-    await send(ctx, followStopped(ctx.reader, followed))
-    return
-  }
-  await ask(ctx, followEnded(ctx.reader, followed.name))
-  await next()
-})
+  if (followed === undefined) return false
+  const isAll = ctx.links.length === 0
+  if (isAll) await send(ctx, followStopped(ctx.reader, followed))
+  else await ask(ctx, followEnded(ctx.reader, followed.name))
+  return isAll
+}
 
 /** The provider of a link that watches it or shows it. */
 function providerOf(start: string): Address | undefined {

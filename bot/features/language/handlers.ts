@@ -1,14 +1,13 @@
 import { Composer } from 'grammy'
-import { isLocale, type Locale } from '#src/kernel/locale.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import { updateChat } from '#src/operations/chat/chat.ts'
 import { setFollowerLanguage } from '#src/operations/chat/follow.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, type Feature, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
 import { setChatCommands } from '../../core/registration.ts'
-import { send, show } from '../../core/show.ts'
+import { show } from '../../core/show.ts'
 import { changeChat } from '../../core/store.ts'
-import type { View } from '../../views/view.ts'
 import { languageChoice } from './view.ts'
 
 /**
@@ -18,15 +17,8 @@ import { languageChoice } from './view.ts'
 export function createLanguageFeature(features: () => readonly Feature[]): Feature {
   const composer = new Composer<BotContext>()
 
-  composer.command('language', async (ctx) => {
-    const wanted = ctx.match.trim().toLowerCase()
-    if (ctx.isAdministrator && isLocale(wanted)) await setLanguage(ctx, wanted, features())
-    const notice = ctx.isAnonymous ? { notice: ctx.t.html('bot:group.anonymous') } : {}
-    await send(ctx, languageScreen(ctx, { buttons: ctx.isAdministrator, ...notice }))
-  })
-
   onPress(composer, 'settings.lang', { members: 'administrators', unlinked: true }, (ctx) =>
-    show(ctx, languageScreen(ctx, { buttons: true })),
+    showLanguages(ctx),
   )
 
   onPress(
@@ -35,22 +27,17 @@ export function createLanguageFeature(features: () => readonly Feature[]): Featu
     { members: 'administrators', unlinked: true },
     async (ctx, { locale }) => {
       await setLanguage(ctx, locale, features())
-      await show(ctx, languageScreen(ctx, { buttons: true }))
+      await showLanguages(ctx)
     },
   )
 
-  return defineFeature({
-    commands: [{ name: 'language', menus: ['private', 'administrators'] }],
-    composer,
-  })
+  return defineFeature({ commands: [], composer })
 }
 
-function languageScreen(
-  ctx: BotContext,
-  options: { readonly buttons: boolean; readonly notice?: string },
-): View {
+/** Shows the choice of the chat's language. */
+export async function showLanguages(ctx: BotContext): Promise<void> {
   const hasSettings = !ctx.reader.isGroup && ctx.links.length > 0
-  return languageChoice(ctx.reader, { ...options, hasSettings })
+  await show(ctx, languageChoice(ctx.reader, { hasSettings }))
 }
 
 /** Sets the language of the chat's screens, alerts and commands. */

@@ -30,10 +30,7 @@ export function lookUpCard(reader: Reader, answer: AddressAnswer, rights: LookUp
   const address = answer.kind === 'provider' ? answer.view.provider : answer.address
   const isKnown = answer.kind !== 'unavailable'
   const again = act(t('bot:button.retry'), packed('look.up', { address }))
-  const rounds = act(
-    t('bot:button.providerStatus'),
-    packed('status.provider', { address, count: 20 }),
-  )
+  const rounds = act(t('bot:button.providerStatus'), packed('status.provider', { address }))
   const connect = act(t('bot:button.connect'), packed('connect', { spend: false }))
   const showsRounds = rights !== 'unlinked' && answer.kind !== 'account'
   const isFollowable = answer.kind === 'provider' && !isGroup

@@ -3,7 +3,7 @@ import type { MuteDuration } from '#src/actions/codec.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { DAY_SECONDS, MINUTE_MS } from '#src/kernel/durations.ts'
-import { listMutedAlerts, muteEpisode } from '#src/operations/chat/alerts.ts'
+import { listMutedAlerts, muteIncident } from '#src/operations/chat/alerts.ts'
 import { muteAll } from '#src/operations/chat/chat.ts'
 import { hasButtons } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
@@ -91,7 +91,7 @@ onPress(composer, 'mute.off', async (ctx, { kind, id }) => {
   }
   const { card, link } = await getAlertOfChat(ctx, id)
   if (!link.manages) return ctx.answer(t('bot:group.linkersOnly'), { box: true })
-  await ctx.call(muteEpisode, { body: { id, muted: false } }, link)
+  await ctx.call(muteIncident, { body: { id, muted: false } }, link)
   const label = typed(card.alert.watchLabel)
   await showMuted(ctx, `✓ ${t.html('bot:muted.heard', { label })}`)
 })
@@ -103,7 +103,7 @@ const ALERTS_MAX = 10
  * Shows the screen of mutes.
  * @param notice line about the last action: HTML
  */
-async function showMuted(ctx: BotContext, notice?: string): Promise<void> {
+export async function showMuted(ctx: BotContext, notice?: string): Promise<void> {
   const { app, t, reader, links } = ctx
   const now = app.clock.now()
   const [link] = links

@@ -3,7 +3,6 @@ import type { AlertLine } from '#src/alerts/history/lines.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
-import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { nearTime } from '../../views/time.ts'
@@ -50,10 +49,7 @@ export function muteScreen(reader: Reader, muted: ActiveMutes, options: MuteOpti
       : t.html('bot:muted.chatUntil', { until: nearTime(reader, chatUntil, now) }),
     ...shownWatches.map((watch) => watchLine(reader, watch, now)),
     ...shownAlerts.map((line) =>
-      t.html('bot:muted.alert', {
-        label: typed(line.watchLabel),
-        title: cutText(titleAfterWatchName(line.watchLabel, line.title), TITLE_MAX),
-      }),
+      t.html('bot:muted.alert', { title: cutText(line.title, TITLE_MAX) }),
     ),
     hidden === 0 ? undefined : t.html('bot:watches.more', { count: hidden }),
     '',
@@ -70,7 +66,7 @@ export function muteScreen(reader: Reader, muted: ActiveMutes, options: MuteOpti
     ),
   ]
   const rows = [
-    [all('1h'), all('8h'), all('8am')],
+    chatUntil === undefined ? [all('1h'), all('8h'), all('8am')] : [],
     ...ends,
     [menuButton(t), act(t('bot:button.muteWatch'), packed('watch.list', { page: 1 }))],
   ]

@@ -44,8 +44,7 @@ export async function storeTypedAnswer(
 
 /** The draft with a chosen target. */
 export function setDraftTarget(ctx: BotContext, draft: Draft, preview: Preview): Promise<Draft> {
-  const step = draft.values.isLike ? 'check' : 'rule'
-  return changeDraft(ctx, draft, { preview, step, asking: null, page: 1 })
+  return changeDraft(ctx, draft, { preview, step: 'rule', asking: null, page: 1 })
 }
 
 async function readSetting(ctx: BotContext, draft: Draft, text: string): Promise<Answered> {

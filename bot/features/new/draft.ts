@@ -52,14 +52,11 @@ const DraftValues = z.object({
   settings: z.record(z.string(), z.string()),
   /** Signals that differ from the default. */
   signals: z.array(z.object({ id: z.string(), enabled: z.boolean() })),
-  recovery: z.boolean(),
   label: z.string().nullable(),
   recipientIds: z.array(Id).nullable(),
   minSeverity: z.enum(SEVERITIES),
   /** Suggestions for an unknown name: feeds by name, providers by identity. */
   nearest: z.array(z.string()),
-  /** Whether everything except the target was copied from another watch. */
-  isLike: z.boolean(),
   /** What the next typed text is: a setting by its short name, a token, or a name; if null, the target. */
   asking: z.string().nullable(),
   /** Id of the created watch. */
@@ -129,12 +126,10 @@ const EMPTY: Omit<DraftValues, 'type' | 'step'> = {
   preview: null,
   settings: {},
   signals: [],
-  recovery: true,
   label: null,
   recipientIds: null,
   minSeverity: 'info',
   nearest: [],
-  isLike: false,
   asking: null,
   watchId: null,
 }

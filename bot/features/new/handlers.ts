@@ -9,7 +9,6 @@ import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { defineQuestion, type Refusal } from '../../core/session.ts'
 import { show } from '../../core/show.ts'
-import { findWatch } from '../../core/watches.ts'
 import { isOn } from '../../views/destination.ts'
 import { fieldsOf } from '../../views/fields.ts'
 import { formOf } from '../../views/watch-facts.ts'
@@ -48,24 +47,7 @@ composer.command('cancel', async (ctx, next) => {
 onPress(composer, 'new.start', PRIVATE, showTypes)
 onPress(composer, 'new.type', PRIVATE, (ctx, { type, address }) => openType(ctx, type, address))
 
-onPress(composer, 'new.like', PRIVATE, async (ctx, { id }) => {
-  const { watch, link } = await findWatch(ctx, id)
-  const fields = fieldsOf(watch.type)
-  const settings = z.record(z.string(), z.unknown()).parse(watch.settings)
-  const like: Partial<DraftValues> = {
-    isLike: true,
-    settings: Object.fromEntries(
-      fields.map(({ field }) => [field.key, String(settings[field.key] ?? field.suggested)]),
-    ),
-    signals: watch.signals.map(({ id: signal, enabled }) => ({ id: signal, enabled })),
-    recovery: watch.signals[0]?.recovery?.enabled ?? true,
-    recipientIds: watch.recipientIds,
-    minSeverity: watch.minSeverity,
-  }
-  await begin(ctx, link, watch.type, like)
-})
-
-type StepVerb = Exclude<Extract<Verb, `new.${string}`>, 'new.start' | 'new.type' | 'new.like'>
+type StepVerb = Exclude<Extract<Verb, `new.${string}`>, 'new.start' | 'new.type'>
 
 const Rev = z.looseObject({ rev: z.int() })
 

@@ -29,8 +29,6 @@ export function changesOfChoice(
       const chosen = name && formOf(values.type)?.presets?.[name]
       return chosen && { settings: { ...values.settings, ...chosen }, asking: null }
     }
-    case 'rec':
-      return { recovery: value === '1' }
     case 'sev': {
       const minSeverity = SEVERITIES.find((severity) => severity === value)
       return minSeverity && { minSeverity }
@@ -110,7 +108,7 @@ export function stepBefore({ values }: Draft): Partial<DraftValues> | undefined 
     case 'target':
       return undefined
     case 'rule':
-      return hasTarget ? { step: 'target', isLike: false } : undefined
+      return hasTarget ? { step: 'target' } : undefined
     case 'choose':
     case 'check':
       return { step: 'rule' }
@@ -125,20 +123,14 @@ export function stepBefore({ values }: Draft): Partial<DraftValues> | undefined 
 
 /** The body of the operation that creates the watch. */
 export function newWatchBody(t: Translate, { values }: Draft) {
-  const { type, preview, settings, recipientIds, minSeverity, signals, recovery } = values
+  const { type, preview, settings, recipientIds, minSeverity, signals } = values
   const definitions = getWatchType(type).signals
-  const [first] = definitions
-  const silenced =
-    !recovery && definitions.length === 1 && first?.events.recovery !== undefined
-      ? [{ id: first.id, recovery: { enabled: false } }]
-      : []
-  const chosen = definitions.length === 1 ? [] : signals
   const name = nameOf(t, values)
   return {
     type,
     target: preview?.target ?? {},
     settings: encodedSettings(type, settings),
-    signals: [...chosen, ...silenced],
+    signals: definitions.length === 1 ? [] : signals,
     recipientIds,
     minSeverity,
     ...(name !== undefined && { label: name }),

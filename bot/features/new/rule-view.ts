@@ -202,14 +202,7 @@ function signalLines({ t }: Reader, { values }: Draft): readonly string[] {
 
 function signalRows({ t }: Reader, { rev, values }: Draft): Rows {
   const signals = findWatchType(values.type)?.signals ?? []
-  const [first, ...others] = signals
-  if (others.length === 0) {
-    if (first?.events.recovery === undefined) return []
-    const label = t('bot:button.tellRecovery')
-    const value = values.recovery ? '0' : '1'
-    const data = packed('new.set', { rev, field: 'rec', value })
-    return [[choiceButton(label, values.recovery, data)]]
-  }
+  if (signals.length === 1) return []
   const choice = (value: 'def' | 'crt' | 'all', label: string) => {
     const wanted = chosenSignals(signals, value)
     const isChosen = signals.every(

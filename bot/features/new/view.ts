@@ -12,17 +12,18 @@ import { formOf, typeLine, typeName, type WatchDescription } from '../../views/w
 import { resumeButton } from '../start/resume-view.ts'
 import type { Draft, DraftValues, Step } from './draft.ts'
 
-/** Types that most people want are offered first, types that few want last; the others are between them. */
+/** Types that most people want are offered first. */
 const OFFERED_FIRST: readonly string[] = ['wallet-balance', 'provider-fsp']
-const OFFERED_LAST: readonly string[] = ['credits-balance']
 
-/** Watch types that can be created, in the order in which they are offered. */
-export const GUIDED_TYPES: readonly string[] = REGISTRY.map(({ name }) => name).toSorted(
-  (a, b) => offerPlace(a) - offerPlace(b),
-)
+/**
+ * Watch types that the chat offers, in this order. It offers none about the wallet's credits: the service says for
+ * nothing that they run low.
+ */
+export const GUIDED_TYPES: readonly string[] = REGISTRY.filter(({ reads }) => reads === 'chain')
+  .map(({ name }) => name)
+  .toSorted((a, b) => offerPlace(a) - offerPlace(b))
 
 function offerPlace(type: string): number {
-  if (OFFERED_LAST.includes(type)) return OFFERED_FIRST.length + 1
   return OFFERED_FIRST.includes(type) ? OFFERED_FIRST.indexOf(type) : OFFERED_FIRST.length
 }
 
@@ -36,24 +37,14 @@ export function typeNamed(t: Translate, text: string): string | undefined {
   )
 }
 
-/** Watch types that are offered to a reader; types about credits are omitted if billing is off. */
-function typesFor({ isBillingOff }: Pick<Reader, 'isBillingOff'>): readonly string[] {
-  if (isBillingOff !== true) return GUIDED_TYPES
-  const isFreeType = new Set(
-    REGISTRY.filter(({ reads }) => reads === 'chain').map(({ name }) => name),
-  )
-  return GUIDED_TYPES.filter((type) => isFreeType.has(type))
-}
-
 /** One button for each type that can be created. */
 export function typeButtons(
-  reader: Pick<Reader, 't' | 'isBillingOff'>,
+  { t }: Pick<Reader, 't'>,
   most: number = GUIDED_TYPES.length,
 ): readonly Button[] {
-  const { t } = reader
-  return typesFor(reader)
-    .slice(0, most)
-    .map((type) => act(`${formOf(type)?.icon} ${typeName(t, type)}`, newType(type)))
+  return GUIDED_TYPES.slice(0, most).map((type) =>
+    act(`${formOf(type)?.icon} ${typeName(t, type)}`, newType(type)),
+  )
 }
 
 function newType(type: string): string {
@@ -61,9 +52,8 @@ function newType(type: string): string {
 }
 
 /** Description of each type, one line per type. */
-export function typeLines(reader: Pick<Reader, 't' | 'isBillingOff'>): readonly string[] {
-  const { t } = reader
-  return typesFor(reader).map(
+export function typeLines({ t }: Pick<Reader, 't'>): readonly string[] {
+  return GUIDED_TYPES.map(
     (type) =>
       `${formOf(type)?.icon} ${t.html('bot:new.type', {
         type: typeName(t, type),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { shortAddress } from '#src/i18n/format.ts'
 import { Address } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
-import { drawProvider, type PictureRounds } from '#src/pictures/provider-picture.ts'
+import { drawProvider } from '#src/pictures/provider-picture.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
 import { hasButtons } from '../../core/chat.ts'
@@ -13,8 +13,7 @@ import { defineQuestion, type Refusal } from '../../core/session.ts'
 import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import { propertyOf } from '../../views/watch-facts.ts'
-import { answerLookUp } from '../look-up/handlers.ts'
-import { showStatus } from '../status/handlers.ts'
+import { sendHome } from '../start/home.ts'
 import {
   findTypedProvider,
   NAME_MIN,
@@ -28,6 +27,7 @@ import {
   providerCaption,
   providerQuestion,
   providerWithoutPicture,
+  SHOWN_ROUNDS,
 } from './view.ts'
 
 const composer = new Composer<BotContext>()
@@ -36,26 +36,21 @@ const composer = new Composer<BotContext>()
 const OWN_MAX = 6
 const RECENT_MAX = 5
 
-composer.command('status', async (ctx, next) => {
-  const text = ctx.match.trim()
-  const isLinked = ctx.links.length > 0
-  if (text === '' || (ctx.reader.isGroup && !isLinked)) return next()
-  if (!isLinked) return answerLookUp(ctx, text)
-  const refusal = await showNamed(ctx, text)
-  if (refusal !== undefined) await pick.open(ctx, {}, refusal)
-})
-
 composer.command('start', async (ctx, next) => {
   const digits = /^p([0-9a-f]{40})$/i.exec(ctx.match.trim())?.[1]
   const address = Address.safeParse(`0x${digits?.toLowerCase()}`)
   if (!address.success || ctx.links.length === 0) return next()
-  await showOrAsk(ctx, address.data, 20)
+  await showOrAsk(ctx, address.data)
 })
 
-onPress(composer, 'status.pick', (ctx) => pick.open(ctx, {}))
-onPress(composer, 'status.provider', (ctx, { address, count }) =>
-  showOrAsk(ctx, address, count === 100 ? 100 : 20),
-)
+onPress(composer, 'status.pick', (ctx) => askForProvider(ctx))
+
+/** Asks for a provider, and then shows it. */
+export async function askForProvider(ctx: BotContext): Promise<void> {
+  await pick.open(ctx, {})
+}
+
+onPress(composer, 'status.provider', (ctx, { address }) => showOrAsk(ctx, address))
 
 /** Asks for a provider, by address or name. */
 const pick = defineQuestion({
@@ -64,7 +59,7 @@ const pick = defineQuestion({
   about: z.object({}),
   ask: async (ctx) => providerQuestion(ctx.reader, await nearAtHand(ctx)),
   answer: (ctx, _about, text) => showNamed(ctx, text),
-  cancel: (ctx) => showStatus(ctx),
+  cancel: (ctx) => sendHome(ctx),
 })
 
 /**
@@ -77,13 +72,13 @@ async function showNamed(ctx: BotContext, text: string): Promise<Refusal | undef
     const rows = meant.several.length === 0 ? {} : { rows: providerButtons(meant.several) }
     return { ...meant.refusal, ...rows }
   }
-  const isShown = await showProvider(ctx, meant.provider, 20)
+  const isShown = await showProvider(ctx, meant.provider)
   return isShown ? undefined : unknownProvider(ctx, text)
 }
 
 /** Shows a provider, or asks again if it is unknown. */
-async function showOrAsk(ctx: BotContext, address: Address, rounds: PictureRounds): Promise<void> {
-  if (await showProvider(ctx, address, rounds)) return
+async function showOrAsk(ctx: BotContext, address: Address): Promise<void> {
+  if (await showProvider(ctx, address)) return
   await pick.open(ctx, {}, unknownProvider(ctx, shortAddress(address)))
 }
 
@@ -104,17 +99,12 @@ export async function offerNamed(ctx: BotContext, text: string): Promise<boolean
  * Shows a provider.
  * @returns false when the provider is unknown and the wallet does not watch it
  */
-async function showProvider(
-  ctx: BotContext,
-  address: Address,
-  rounds: PictureRounds,
-): Promise<boolean> {
-  const { view, name, isKnown } = await readProvider(ctx, address, rounds)
+async function showProvider(ctx: BotContext, address: Address): Promise<boolean> {
+  const { view, name, isKnown } = await readProvider(ctx, address, SHOWN_ROUNDS)
   const watch = (await ownWatches(ctx)).find(({ provider }) => provider === view.provider)
   if (!isKnown && watch === undefined) return false
   const shown = {
     view,
-    rounds,
     name: (ctx.reader.isGroup ? undefined : watch?.name) ?? name,
     watchId: watch?.isOnRounds ? watch.id : undefined,
   }
@@ -125,7 +115,12 @@ async function showProvider(
     canShare: ctx.me.supports_inline_queries,
   }
   const { locale } = ctx.reader.t
-  const svg = drawProvider(view, { rounds, palette: 'dark', name: shown.name, locale })
+  const svg = drawProvider(view, {
+    rounds: SHOWN_ROUNDS,
+    palette: 'dark',
+    name: shown.name,
+    locale,
+  })
   const caption = providerCaption(ctx.reader, shown, how)
   const isShown = await showPicture(ctx, svg, caption, 'status')
   if (!isShown) await show(ctx, providerWithoutPicture(ctx.reader, shown, how), 'status')

@@ -25,8 +25,6 @@ import { preHtml, textHtml } from '../../views/markup.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
-  back,
-  choiceButton,
   inRows,
   labelWithName,
   menuButton,
@@ -43,7 +41,6 @@ export interface ShownProvider {
   readonly name: string | undefined
   /** Watch of the chat's wallet on all its rounds. */
   readonly watchId: number | undefined
-  readonly rounds: PictureRounds
 }
 
 /** Rights of the chat. */
@@ -73,8 +70,8 @@ const MARKS: Readonly<Record<DutyResult, string>> = {
   unknown: '○',
 }
 
-/** Number of rounds in a text grid, for the width of a phone. */
-const TEXT_ROUNDS = 20
+/** Rounds that a chat shows, as many as fit the width of a phone; more are on the provider's page. */
+export const SHOWN_ROUNDS = 20 satisfies PictureRounds
 /** Marks of low balances. */
 const LOW_MARKS = { warning: '🟠', critical: '🔴' } as const
 /** Caption of the picture: state of the provider, in the reader's language. */
@@ -94,7 +91,7 @@ export function providerWithoutPicture(
   options: Options,
 ): View {
   const [head, ...rest] = linesOf(reader, shown, options)
-  const rounds = shown.view.rounds.slice(0, TEXT_ROUNDS)
+  const rounds = shown.view.rounds.slice(0, SHOWN_ROUNDS)
   const named = DUTIES.map((duty) => [duty, NAMES[duty]] as const)
   const grid = rounds.length === 0 ? undefined : textGrid(rounds, named)
   return screen([head, grid, ...rest], rowsOf(reader, shown, options))
@@ -167,8 +164,8 @@ function badLines(reader: Reader, view: ProviderView): readonly string[] {
   })
 }
 
-function roundsLine({ t }: Reader, { view, rounds }: ShownProvider): string {
-  return `${roundsGlyph(view, rounds)} ${textHtml(roundsText(t, view, rounds))}`
+function roundsLine({ t }: Reader, { view }: ShownProvider): string {
+  return `${roundsGlyph(view, SHOWN_ROUNDS)} ${textHtml(roundsText(t, view, SHOWN_ROUNDS))}`
 }
 
 function epochLine({ t }: Reader, view: ProviderView): string | undefined {
@@ -260,13 +257,8 @@ export function textGrid(
 
 function rowsOf({ t, isGroup }: Reader, shown: ShownProvider, options: Options): Rows {
   if (!options.buttons) return []
-  const { view, watchId, rounds } = shown
+  const { view, watchId } = shown
   const address = view.provider
-  const open = (count: PictureRounds) => packed('status.provider', { address, count })
-  const choice = (count: PictureRounds): Button => {
-    const label = t('bot:button.rounds', { count })
-    return choiceButton(label, count === rounds, open(count))
-  }
   const watch =
     watchId === undefined
       ? act(
@@ -279,24 +271,15 @@ function rowsOf({ t, isGroup }: Reader, shown: ShownProvider, options: Options):
   const share: Button = { label: `${t('bot:button.share')} ↪️`, share: `p ${address}` }
   return [
     [...follow, watch],
-    [choice(20), choice(100)],
-    [
-      back(t('bot:button.status'), packed('status')),
-      act(t('bot:button.refresh'), open(rounds)),
-      ...(options.canShare ? [share] : []),
-    ],
+    [menuButton(t), ...(options.canShare ? [share] : [])],
   ]
 }
 
 const CHOICES_IN_ROW = 2
 
 /** Asks for a provider, with suggestions. */
-export function providerQuestion({ t, isGroup }: Reader, known: readonly NamedProvider[]): View {
-  const status = back(t('bot:button.status'), packed('status'))
-  return screen(
-    [t.html('bot:provider.ask')],
-    [...providerButtons(known), [status, ...(isGroup ? [] : [menuButton(t)])]],
-  )
+export function providerQuestion({ t }: Reader, known: readonly NamedProvider[]): View {
+  return screen([t.html('bot:provider.ask')], [...providerButtons(known), [menuButton(t)]])
 }
 
 /** A button for each of some providers. */
@@ -304,7 +287,7 @@ export function providerButtons(known: readonly NamedProvider[]): Rows {
   const buttons = known.map(({ provider, name }) =>
     act(
       labelWithName(name, (label) => label),
-      packed('status.provider', { address: provider, count: 20 }),
+      packed('status.provider', { address: provider }),
     ),
   )
   return inRows(buttons, CHOICES_IN_ROW)

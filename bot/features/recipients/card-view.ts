@@ -64,7 +64,10 @@ export function recipientCard(
   ]
   return screen(lines, [
     ...(canWrite ? changes(reader, facts) : looks(reader, facts)),
-    [backToList(t)],
+    [
+      backToList(t),
+      ...(canWrite ? [act(t('bot:button.more'), packed('rec.more', { id: destination.id }))] : []),
+    ],
   ])
 }
 
@@ -156,32 +159,51 @@ function keyLine(reader: Reader, { key }: Destination, now: Date): string | unde
 }
 
 function looks({ t }: Reader, { destination }: RecipientCardData): Rows {
-  const log = packed('rec.log', { id: destination.id, cursor: undefined })
-  return [[act(t('bot:button.log'), log)]]
+  return [[logButton(t, destination)]]
+}
+
+function logButton(t: Reader['t'], { id: recipientId }: Destination): Button {
+  return act(t('bot:button.log'), packed('rec.log', { id: recipientId, cursor: undefined }))
 }
 
 function changes(reader: Reader, facts: RecipientCardData): Rows {
   const { t } = reader
   const { destination } = facts
-  const { channel, own, key } = destination
   const params = { id: destination.id }
-  const { isProgrammatic } = CHANNELS[channel]
   return [
     firstRow(reader, facts),
-    [
-      act(t('bot:button.test'), packed('rec.test', params)),
-      act(t('bot:button.log'), packed('rec.log', { ...params, cursor: undefined })),
-      ...(key !== null ? [act(t('bot:button.secret'), packed('rec.rotate', params))] : []),
-      ...(isProgrammatic || own ? [] : [act(t('bot:button.language'), packed('rec.lang', params))]),
-    ],
-    [
-      act(t('bot:button.severity'), packed('rec.sev', { ...params, level: 'ask' })),
-      ...(own ? [] : [act(t('bot:button.rename'), packed('rec.ask', params))]),
-      ...(isProgrammatic || own ? [] : [act(t('bot:button.zone'), packed('rec.zone', params))]),
-    ],
-    own ? [] : [watchSelectionButton(t, destination.id)],
-    [act(t('bot:button.delete'), packed('rec.delete', params), 'danger')],
+    [watchSelectionButton(t, destination.id)],
+    [act(t('bot:button.test'), packed('rec.test', params)), logButton(t, destination)],
   ]
+}
+
+/** Rarely changed properties of a destination, and deletion. */
+export function recipientMore(
+  reader: Reader,
+  { destination, hereId, missed }: DestinationData & Pick<RecipientCardData, 'missed'>,
+): View {
+  const { t } = reader
+  const { channel, own, key } = destination
+  const isKept = destination.status === 'active' && missed.count + missed.over > 0
+  const params = { id: destination.id }
+  const isReader = isRead(channel) && !own
+  return screen(
+    [
+      t.html('bot:more.title', { label: typed(destinationName(t, destination, hereId)) }),
+      settingsLine(reader, destination),
+    ],
+    [
+      [
+        ...(own ? [] : [act(t('bot:button.rename'), packed('rec.ask', params))]),
+        ...(isReader ? [act(t('bot:button.language'), packed('rec.lang', params))] : []),
+        ...(isReader ? [act(t('bot:button.zone'), packed('rec.zone', params))] : []),
+        ...(key === null ? [] : [act(t('bot:button.secret'), packed('rec.rotate', params))]),
+        ...(isKept ? [act(t('bot:button.dropRetained'), packed('rec.keptDrop', params))] : []),
+      ],
+      [act(t('bot:button.delete'), packed('rec.delete', params), 'danger')],
+      [backToRecipient(reader, destination, hereId)],
+    ],
+  )
 }
 
 /** Buttons for the destination's current state. */
@@ -199,10 +221,7 @@ function firstRow({ t }: Reader, { destination, missed }: RecipientCardData): re
   }
   const count = missed.count + missed.over
   if (status !== 'active' || count === 0) return []
-  return [
-    act(t('bot:button.sendRetained', { count }), packed('rec.kept', params), 'primary'),
-    act(t('bot:button.dropRetained'), packed('rec.keptDrop', params)),
-  ]
+  return [act(t('bot:button.sendRetained', { count }), packed('rec.kept', params), 'primary')]
 }
 
 /** Button to choose the watches that notify a recipient. */

@@ -1,12 +1,13 @@
 import { packed } from '#src/actions/codec.ts'
+import { failureWords } from '#src/channels/failure-reasons.ts'
 import type { DeliveryLogEntry } from '#src/delivery/delivery-log.ts'
-import type { DeliveryStatus } from '#src/delivery/model.ts'
-import { typed } from '#src/i18n/translate.ts'
+import type { DeliveryEntry, DeliveryStatus } from '#src/delivery/model.ts'
+import { id, typed } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
 import { destinationName } from '../../views/destination.ts'
-import { nearTime } from '../../views/time.ts'
+import { textHtml } from '../../views/markup.ts'
+import { clockTime, nearTime } from '../../views/time.ts'
 import { act, type Reader, screen, type View } from '../../views/view.ts'
-import { deliveryText } from '../alerts/card-view.ts'
 import { backToRecipient, type DestinationData } from './card-view.ts'
 
 /** Deliveries on one page. */
@@ -63,12 +64,41 @@ export function deliveryLog(
         : [
             act(`${t('bot:button.older')} ›`, packed('rec.log', { ...params, cursor: nextCursor })),
           ]),
-      ...(isEmpty
-        ? canWrite
-          ? [act(t('bot:button.test'), packed('rec.test', params))]
-          : []
-        : [act(t('bot:button.refresh'), packed('rec.log', { ...params, cursor: undefined }))]),
+      ...(isEmpty && canWrite ? [act(t('bot:button.test'), packed('rec.test', params))] : []),
     ],
     [backToRecipient(reader, destination, hereId)],
   ])
+}
+
+/** State of a delivery, as markup for a text. */
+export function deliveryText(
+  reader: Reader,
+  entry: Pick<
+    DeliveryEntry,
+    'status' | 'attempts' | 'lastStatusCode' | 'lastError' | 'nextAttemptAt' | 'deliveredAt'
+  >,
+  now: Date,
+): { readonly kind: 'html'; readonly html: string } {
+  const { t } = reader
+  const { status, attempts, lastStatusCode, lastError, nextAttemptAt, deliveredAt } = entry
+  const failure =
+    lastStatusCode === null
+      ? lastError === null || status === 'delivered'
+        ? []
+        : [textHtml(failureWords(t, lastError))]
+      : [t.html('bot:deliveries.reason', { reason: id(lastStatusCode) })]
+  const parts = [
+    status === 'delivered' && deliveredAt !== null
+      ? t.html('bot:deliveries.delivered', {
+          time: clockTime(reader, deliveredAt, { seconds: true }),
+        })
+      : status === 'retrying' && nextAttemptAt !== null
+        ? t.html('bot:deliveries.retrying', { time: nearTime(reader, nextAttemptAt, now) })
+        : t.html(`bot:deliveries.status.${status}`),
+    ...(attempts > 1 || (attempts === 1 && status !== 'delivered')
+      ? [t.html('bot:deliveries.try', { number: id(attempts) })]
+      : []),
+    ...failure,
+  ]
+  return { kind: 'html', html: parts.join(' · ') }
 }

@@ -21,6 +21,7 @@ import { inRows } from '../../views/view.ts'
 import { zoneButton, zonesFor } from '../../views/zones.ts'
 import { showConnect } from '../connect/handlers.ts'
 import { showStop } from '../stop/handlers.ts'
+import { recipientMore } from './card-view.ts'
 import {
   deleteRecipient,
   languageOf,
@@ -44,6 +45,10 @@ onPress(composer, 'rec.page', PRIVATE, (ctx, { page }) => showRecipients(ctx, { 
 onPress(composer, 'rec.card', { ...PRIVATE, unlinked: true }, (ctx, { id }) =>
   openRecipient(ctx, id),
 )
+
+onPress(composer, 'rec.more', PRIVATE, async (ctx, { id }) => {
+  await show(ctx, recipientMore(ctx.reader, await findRecipient(ctx, id)))
+})
 
 /** Shows the card of a recipient. A chat without a wallet connects one first. */
 export async function openRecipient(ctx: BotContext, id: number): Promise<void> {

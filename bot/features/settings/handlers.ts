@@ -18,12 +18,14 @@ import { inRows, type Reader, type View } from '../../views/view.ts'
 import { cityList, zoneButton, zonesFor } from '../../views/zones.ts'
 import { SEVERITY_BY_CODE } from '../recipients/edit-view.ts'
 import {
+  alertTimesScreen,
   digestScreen,
   quietScreen,
   REMINDERS,
   type RemindChoice,
   remindScreen,
   settingsScreen,
+  severityScreen,
   timeQuestion,
   unpackedTime,
   zoneScreen,
@@ -41,15 +43,23 @@ onPress(composer, 'settings', PRIVATE, (ctx) => showSettings(ctx))
  * Shows all settings.
  * @param notice line about the last action: HTML
  */
-async function showSettings(ctx: BotContext, notice?: string): Promise<void> {
-  const [link] = ctx.links
-  const canWrite = link?.caller.scopes.includes('write') === true
-  const wallet =
-    link === undefined || !canWrite
-      ? undefined
-      : { address: link.wallet, settings: await ctx.call(getSettings) }
+export async function showSettings(ctx: BotContext, notice?: string): Promise<void> {
+  const wallet = await readWallet(ctx)
   await show(ctx, settingsScreen(ctx.reader, wallet, { now: ctx.app.clock.now(), notice }))
 }
+
+/** The chat's wallet with its settings; undefined if the chat may not change them. */
+async function readWallet(ctx: BotContext) {
+  const [link] = ctx.links
+  if (link?.caller.scopes.includes('write') !== true) return undefined
+  return { address: link.wallet, settings: await ctx.call(getSettings) }
+}
+
+onPress(composer, 'settings.alerts', PRIVATE, async (ctx) => {
+  const wallet = await readWallet(ctx)
+  if (wallet === undefined) return showSettings(ctx)
+  await show(ctx, alertTimesScreen(ctx.reader, wallet))
+})
 
 type ScreenOf = (
   reader: Reader,
@@ -64,7 +74,7 @@ type ScreenOf = (
 async function change(
   ctx: BotContext,
   changes: (settings: Settings) => Partial<Settings>,
-  draw?: ScreenOf,
+  draw: ScreenOf,
 ): Promise<void> {
   const { version, ...before } = await ctx.call(getSettings)
   const current = { ...before, version }
@@ -73,11 +83,9 @@ async function change(
     await ctx.call(replaceSettings, { body, ifMatch: replaceSettings.etag?.(current) })
   } catch (error) {
     if (!(error instanceof AppError) || error.kind !== 'stale') throw error
-    return draw === undefined
-      ? showSettings(ctx, `⚠️ ${ctx.t.html('bot:error.changed')}`)
-      : showPart(ctx, draw, `⚠️ ${ctx.t.html('bot:error.changed')}`)
+    return showPart(ctx, draw, `⚠️ ${ctx.t.html('bot:error.changed')}`)
   }
-  await (draw === undefined ? showSettings(ctx) : showPart(ctx, draw))
+  await showPart(ctx, draw)
 }
 
 async function showPart(ctx: BotContext, draw: ScreenOf, notice?: string): Promise<void> {
@@ -86,11 +94,13 @@ async function showPart(ctx: BotContext, draw: ScreenOf, notice?: string): Promi
 
 onPress(composer, 'settings.severity', PRIVATE, async (ctx, { level }) => {
   const minSeverity = SEVERITY_BY_CODE[level]
-  await (minSeverity === undefined ? showSettings(ctx) : change(ctx, () => ({ minSeverity })))
+  await (minSeverity === undefined
+    ? showPart(ctx, severityScreen)
+    : change(ctx, () => ({ minSeverity }), severityScreen))
 })
 
 onPress(composer, 'settings.recoveries', PRIVATE, (ctx, { on }) =>
-  change(ctx, () => ({ recoveries: on })),
+  change(ctx, () => ({ recoveries: on }), severityScreen),
 )
 
 onPress(composer, 'settings.quiet', PRIVATE, async (ctx, { field, value }) => {

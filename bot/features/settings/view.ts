@@ -1,7 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { id } from '#src/i18n/translate.ts'
 import { modernZone } from '#src/i18n/zones.ts'
-import type { Severity } from '#src/kernel/display-values.ts'
 import { localeName } from '#src/kernel/locale.ts'
 import type { Settings } from '#src/recipients/settings.ts'
 import type { Button } from '#src/telegram/buttons.ts'
@@ -18,6 +17,7 @@ import {
   walletName,
 } from '../../views/view.ts'
 import { regionRows, suggestedZones, zoneButton } from '../../views/zones.ts'
+import { SEVERITY_BY_CODE } from '../recipients/edit-view.ts'
 
 interface SettingsOptions {
   readonly now: Date
@@ -28,7 +28,7 @@ interface SettingsOptions {
 /** Settings of the chat, and of its wallet where the chat may change them. */
 export function settingsScreen(
   reader: Reader,
-  wallet: { readonly address: string; readonly settings: Settings } | undefined,
+  wallet: WalletSettings | undefined,
   { now, notice }: SettingsOptions,
 ): View {
   const { t, timezone } = reader
@@ -38,56 +38,96 @@ export function settingsScreen(
     time: clockTime(reader, now),
   }
   const lines = [notice, t.html('bot:settings.title'), t.html('bot:settings.chat', chat)]
-  const own = [
+  const rest = [
     act(`🌐 ${t('bot:button.language')}`, packed('settings.lang')),
-    act(t('bot:button.zone'), packed('settings.zone', { region: 'all', page: 1 })),
+    act(t('bot:button.wallets'), packed('wallet.list')),
+    act(t('bot:button.help'), packed('help', { topic: undefined })),
   ]
   if (wallet === undefined) {
-    return screen([...lines, t.html('bot:chat.receiveOnly')], [own, [menuButton(t)]])
+    const mute = act(t('bot:button.mute'), packed('mute.list'))
+    return screen([...lines, t.html('bot:chat.receiveOnly')], [[...rest, mute], [menuButton(t)]])
   }
-  const { address, settings } = wallet
-  const { minSeverity, recoveries } = settings
   return screen(
+    [...lines, ...walletLines(reader, wallet)],
     [
-      ...lines,
-      t.html('bot:settings.wallet', { wallet: id(walletName(address)) }),
-      quietLine(reader, settings),
-      digestLine(reader, settings),
-      remindLine(reader, settings),
-      t.html('bot:settings.severity', { severity: t(`bot:severity.${minSeverity}`) }),
-      t.html(`bot:settings.recoveries.${onOff(recoveries)}`),
-    ],
-    [
-      own,
-      [
-        act(t('bot:button.quiet'), quietData('show', '1')),
-        act(t('bot:button.digest'), packed('settings.digest', { value: 'show' })),
-        act(t('bot:button.reminders'), packed('settings.remind', { choice: 'ask' })),
-      ],
-      [
-        act(
-          t(`bot:button.from.${minSeverity}`),
-          packed('settings.severity', { level: nextLevel(minSeverity) }),
-        ),
-        act(
-          t(`bot:button.recoveries.${onOff(recoveries)}`),
-          packed('settings.recoveries', { on: !recoveries }),
-        ),
-      ],
+      [act(t('bot:button.alertTimes'), packed('settings.alerts'))],
+      [act(t('bot:button.recipients'), packed('rec.list')), ...rest],
       [menuButton(t)],
     ],
   )
 }
 
-function onOff(value: boolean): 'on' | 'off' {
-  return value ? 'on' : 'off'
+/** A wallet with its settings. */
+interface WalletSettings {
+  readonly address: string
+  readonly settings: Settings
 }
 
-const NEXT: Readonly<Record<Severity, string>> = { info: 'war', warning: 'cri', critical: 'inf' }
+function walletLines(reader: Reader, { address, settings }: WalletSettings): readonly string[] {
+  const { t } = reader
+  const { minSeverity, recoveries } = settings
+  return [
+    t.html('bot:settings.wallet', { wallet: id(walletName(address)) }),
+    quietLine(reader, settings),
+    digestLine(reader, settings),
+    remindLine(reader, settings),
+    t.html('bot:settings.severity', { severity: t(`bot:severity.${minSeverity}`) }),
+    t.html(`bot:settings.recoveries.${onOff(recoveries)}`),
+  ]
+}
 
-/** Code of the next severity. */
-function nextLevel(severity: Severity): string {
-  return NEXT[severity]
+/** Which alerts of a wallet are sent, and when. */
+export function alertTimesScreen(reader: Reader, wallet: WalletSettings): View {
+  const { t } = reader
+  return screen(walletLines(reader, wallet), [
+    [
+      act(t('bot:button.mute'), packed('mute.list')),
+      act(t('bot:button.quiet'), quietData('show', '1')),
+      act(t('bot:button.digest'), packed('settings.digest', { value: 'show' })),
+      act(t('bot:button.reminders'), packed('settings.remind', { choice: 'ask' })),
+      act(t('bot:button.severity'), packed('settings.severity', { level: 'ask' })),
+    ],
+    [backToSettings(t)],
+  ])
+}
+
+/** Choice of the lowest severity that is sent, and whether recoveries are. */
+export function severityScreen(
+  reader: Reader,
+  { minSeverity, recoveries }: Settings,
+  options: { readonly notice?: string | undefined } = {},
+): View {
+  const { t } = reader
+  const choices = Object.entries(SEVERITY_BY_CODE).map(([level, severity]) => {
+    const data = packed('settings.severity', { level })
+    return [choiceButton(t(`bot:button.from.${severity}`), severity === minSeverity, data)]
+  })
+  return screen(
+    [
+      options.notice,
+      t.html('bot:settings.severity', { severity: t(`bot:severity.${minSeverity}`) }),
+      t.html(`bot:settings.recoveries.${onOff(recoveries)}`),
+    ],
+    [
+      ...choices,
+      [
+        act(
+          t(`bot:button.recoveries.${onOff(recoveries)}`),
+          packed('settings.recoveries', { on: !recoveries }),
+        ),
+      ],
+      [backToAlertTimes(t)],
+    ],
+  )
+}
+
+/** Button back to when alerts are sent. */
+function backToAlertTimes(t: Reader['t']): Button {
+  return back(t('bot:button.back'), packed('settings.alerts'))
+}
+
+function onOff(value: boolean): 'on' | 'off' {
+  return value ? 'on' : 'off'
 }
 
 function quietLine({ t }: Reader, { quietHours }: Settings): string {
@@ -166,7 +206,7 @@ export function quietScreen(
         quietData('crit', criticalBypass ? '0' : '1'),
       ),
     ],
-    [backToSettings(t)],
+    [backToAlertTimes(t)],
   ])
 }
 
@@ -214,7 +254,7 @@ export function digestScreen(
     [choice('off'), choice('15m'), choice('1h')],
     [choice('daily')],
     ...inRows(times, 3),
-    [backToSettings(t)],
+    [backToAlertTimes(t)],
   ])
 }
 
@@ -255,7 +295,7 @@ export function remindScreen(
         packed('settings.remind', { choice }),
       ),
     ]),
-    [backToSettings(t)],
+    [backToAlertTimes(t)],
   ])
 }
 

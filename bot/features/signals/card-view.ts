@@ -1,9 +1,8 @@
-import { type HelpPart, packed } from '#src/actions/codec.ts'
-import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram/buttons.ts'
+import { packed } from '#src/actions/codec.ts'
 import { formatChance } from '#src/i18n/chance.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
-import { helpText } from '#src/i18n/signal-help.ts'
+import { helpText, SIGNAL_HELP_SECTIONS } from '#src/i18n/signal-help.ts'
 import { checkedKey, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
@@ -31,13 +30,11 @@ function signalLabel(t: Translate, type: string, signal: string): string {
 
 interface SignalOptions {
   readonly now: Date
-  /** The open section of the help. */
-  readonly help?: HelpPart
+  /** Whether the help is open. */
+  readonly isHelped?: boolean
   /** Line about the last action: HTML. */
   readonly notice?: string
 }
-
-const HELP_PARTS = ['w', 'c', 'd'] as const
 
 /** Card of one signal: description, settings, state, and help. */
 export function signalCard(
@@ -48,7 +45,7 @@ export function signalCard(
 ): View {
   const { t } = reader
   const { definition, setting } = signal
-  const { now, help, notice } = options
+  const { now, isHelped = false, notice } = options
   const key = `signals:${watch.type}.${definition.id}`
   const { parameters } = definition
   const lines = [
@@ -65,16 +62,15 @@ export function signalCard(
     ...(setting.enabled
       ? parameters.flatMap((parameter) => parameterLines(reader, watch, signal, parameter))
       : []),
-    help === undefined ? undefined : helpQuote(t, watch.type, definition.id, help),
+    isHelped ? helpQuote(t, watch.type, definition.id) : undefined,
     notice,
   ]
   return screen(lines, [
-    ...switchRows(reader, watch, signal),
+    [switchButton(reader, watch, signal)],
     ...(setting.enabled
       ? parameters.flatMap((parameter) => parameterRows(reader, watch, signal, parameter))
       : []),
-    helpRow(reader, watch, definition.id, help),
-    [backFrom(reader, watch, definition)],
+    [backFrom(reader, watch, definition), helpButton(reader, watch, definition.id, isHelped)],
   ])
 }
 
@@ -145,23 +141,9 @@ function packedNumber(value: number): string {
 
 const SMALL = 0.01
 
-function switchRows({ t }: Reader, watch: Watch, { definition, setting }: SignalView): Rows {
-  const params = { id: watch.id, signal: definition.id }
-  if (!setting.enabled) return [[act(t('bot:value.on'), packed('signal.flip', params), 'primary')]]
-  const recovery =
-    setting.recovery === undefined
-      ? []
-      : [
-          act(
-            t(setting.recovery.enabled ? 'bot:button.recoveryOn' : 'bot:button.recoveryOff'),
-            packed('signal.recovery', params),
-          ),
-        ]
-  const reset =
-    definition.parameters.length === 0
-      ? []
-      : [act(t('bot:button.default'), packed('signal.reset', params))]
-  return [[act(t('bot:button.off'), packed('signal.flip', params)), ...recovery, ...reset]]
+function switchButton({ t }: Reader, watch: Watch, { definition, setting }: SignalView): Button {
+  const data = packed('signal.flip', { id: watch.id, signal: definition.id })
+  return setting.enabled ? act(t('bot:button.off'), data) : act(t('bot:value.on'), data, 'primary')
 }
 
 function parameterRows(
@@ -213,24 +195,20 @@ function parameterPresets(parameter: TypedParameter): readonly number[] {
     .toSorted((a, b) => a - b)
 }
 
-function helpQuote(t: Translate, type: string, signal: string, part: HelpPart): string {
-  const text = helpText(t, { type, signal }, SIGNAL_HELP_OF_PART[part]) ?? ''
-  return `<blockquote expandable>${textHtml(text)}</blockquote>`
+function helpQuote(t: Translate, type: string, signal: string): string {
+  const texts = SIGNAL_HELP_SECTIONS.flatMap((section) => {
+    const text = helpText(t, { type, signal }, section)
+    return text === undefined
+      ? []
+      : [`<b>${t.html(`messages:button.${section}`)}</b>\n${textHtml(text)}`]
+  })
+  return `<blockquote expandable>${texts.join('\n\n')}</blockquote>`
 }
 
-function helpRow(
-  { t }: Reader,
-  watch: Watch,
-  signal: string,
-  open: HelpPart | undefined,
-): readonly Button[] {
+function helpButton({ t }: Reader, watch: Watch, signal: string, isOpen: boolean): Button {
   const params = { id: watch.id, signal }
-  return HELP_PARTS.map((part) => {
-    const label = t(`bot:button.help.${part}`)
-    return part === open
-      ? act(`${ENABLED_MARK} ${label}`, packed('signal.card', params))
-      : act(label, packed('signal.help', { ...params, part }))
-  })
+  const data = isOpen ? packed('signal.card', params) : packed('signal.help', params)
+  return choiceButton(t('bot:button.help'), isOpen, data)
 }
 
 function backFrom({ t }: Reader, watch: Watch, { group }: SignalDefinition): Button {

@@ -1,6 +1,5 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
-import type { HelpPart } from '#src/actions/codec.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
@@ -10,9 +9,8 @@ import { show } from '../../core/show.ts'
 import { parameterUnit, readParameter, type TypedParameter } from '../../core/typed-input.ts'
 import { findWatch } from '../../core/watches.ts'
 import { cut, unitText } from '../../views/fields.ts'
-import { hasSignals } from '../watches/card-view.ts'
 import { changeWatch, withManaged } from '../watches/managed-watch.ts'
-import { showCard, showWatch } from '../watches/screens.ts'
+import { showCard } from '../watches/screens.ts'
 import { parameterBounds, parameterEditor, signalCard } from './card-view.ts'
 import { chosenSignals, type SignalView, signalGroup, signalList, signalsOf } from './view.ts'
 
@@ -30,8 +28,10 @@ onPress(composer, 'signal.card', (ctx, { id, signal }) =>
   withSignal(ctx, id, signal, (watch, _link, view) => showSignal(ctx, watch, view)),
 )
 
-onPress(composer, 'signal.help', (ctx, { id, signal, part }) =>
-  withSignal(ctx, id, signal, (watch, _link, view) => showSignal(ctx, watch, view, { part })),
+onPress(composer, 'signal.help', (ctx, { id, signal }) =>
+  withSignal(ctx, id, signal, (watch, _link, view) =>
+    showSignal(ctx, watch, view, { isHelped: true }),
+  ),
 )
 
 onPress(composer, 'signal.all', (ctx, { id, signals }) =>
@@ -49,25 +49,6 @@ onPress(composer, 'signal.flip', (ctx, { id, signal }) =>
     const isClosing = setting.enabled && state?.state === 'firing'
     const notice = isClosing ? ctx.t.html('bot:signal.closed') : undefined
     return set(ctx, watch, link, { id: signal, enabled: !setting.enabled }, notice)
-  }),
-)
-
-onPress(composer, 'signal.recovery', (ctx, { id, signal }) =>
-  withSignal(ctx, id, signal, async (watch, link, { setting }) => {
-    if (setting.recovery === undefined) return showCard(ctx, id)
-    const change = { id: signal, recovery: { enabled: !setting.recovery.enabled } }
-    if (hasSignals(watch)) return set(ctx, watch, link, change)
-    const key = setting.recovery.enabled ? 'bot:signal.nowQuiet' : 'bot:signal.nowTold'
-    await changeWatch(ctx, { watch, link }, { signals: [change] }, async (changed) =>
-      showWatch(ctx, changed, link, `✓ ${ctx.t.html(key)}`),
-    )
-  }),
-)
-
-onPress(composer, 'signal.reset', (ctx, { id, signal }) =>
-  withSignal(ctx, id, signal, (watch, link, { definition }) => {
-    const parameters = Object.fromEntries(definition.parameters.map((p) => [p.key, p.default]))
-    return set(ctx, watch, link, { id: signal, parameters }, ctx.t.html('bot:signal.wasReset'))
   }),
 )
 
@@ -162,15 +143,9 @@ async function showSignal(
   ctx: BotContext,
   watch: Watch,
   view: SignalView,
-  options: { readonly part?: HelpPart; readonly notice?: string } = {},
+  options: { readonly isHelped?: boolean; readonly notice?: string } = {},
 ): Promise<void> {
-  const { part, notice } = options
-  const card = signalCard(ctx.reader, watch, view, {
-    now: ctx.app.clock.now(),
-    ...(part !== undefined && { help: part }),
-    ...(notice !== undefined && { notice }),
-  })
-  await show(ctx, card)
+  await show(ctx, signalCard(ctx.reader, watch, view, { now: ctx.app.clock.now(), ...options }))
 }
 
 /** Runs an action on a signal; for an unknown signal shows the watch's card. */

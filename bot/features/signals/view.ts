@@ -1,13 +1,13 @@
 import { packed } from '#src/actions/codec.ts'
 import { checkedKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS, type SignalGroup } from '#src/kernel/signal-group.ts'
-import type { Button } from '#src/telegram/buttons.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { SignalSetting, SignalState, Watch } from '#src/watches/model.ts'
 import type { SignalDefinition } from '#src/watches/signal.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { act, back, inRows, type Reader, screen, type View } from '../../views/view.ts'
 import { SEVERITY_GLYPHS, STATUS_GLYPHS } from '../../views/watch-state.ts'
-import { backToCard } from '../watches/edit-view.ts'
+import { backToCard, severityButton, severityLine } from '../watches/edit-view.ts'
 
 /** One signal of a watch, with its definition, setting and state. */
 export interface SignalView {
@@ -78,9 +78,9 @@ export function signalList(reader: Reader, watch: Watch): View {
     total: all.length,
   }
   const noticeable = all.filter(isNoticeable).slice(0, NOTICEABLE_MAX)
-  const params = { id: watch.id }
   const lines = [
     t.html('bot:signals.title', values),
+    severityLine(reader, watch),
     '',
     ...groups.map(({ group, members }) => groupLine(t, watch.type, group, members)),
   ]
@@ -91,24 +91,26 @@ export function signalList(reader: Reader, watch: Watch): View {
       groups.map(({ group, members }) => groupButton(reader, watch, group, members)),
       2,
     ),
-    several
-      ? [
-          act(t('bot:button.allOn'), packed('signal.all', { ...params, signals: 'all' })),
-          act(t('bot:button.default'), packed('signal.all', { ...params, signals: 'def' })),
-        ]
-      : [],
-    several
-      ? [
-          act(
-            t('bot:button.criticalSignals', {
-              count: all.filter(({ definition }) => definition.canBeCritical).length,
-            }),
-            packed('signal.all', { ...params, signals: 'crt' }),
-          ),
-        ]
-      : [],
-    [backToCard(watch)],
+    ...(several ? choiceRows(reader, watch, all) : []),
+    [backToCard(watch), severityButton(reader, watch)],
   ])
+}
+
+/** Buttons that switch many signals at once: the usual ones, all, or those that can be critical. */
+function choiceRows({ t }: Reader, watch: Watch, all: readonly SignalView[]): Rows {
+  const count = (isIn: (definition: SignalDefinition) => boolean) =>
+    all.filter(({ definition }) => isIn(definition)).length
+  const choose = (label: string, signals: 'all' | 'crt' | 'def') =>
+    act(label, packed('signal.all', { id: watch.id, signals }))
+  const usual = count(({ defaultEnabled }) => defaultEnabled)
+  const critical = count(({ canBeCritical }) => canBeCritical)
+  return [
+    [
+      choose(t('bot:button.usualSignals', { count: usual }), 'def'),
+      choose(t('bot:button.allSignals', { count: all.length }), 'all'),
+    ],
+    [choose(t('bot:button.criticalSignals', { count: critical }), 'crt')],
+  ]
 }
 
 function groupLine(

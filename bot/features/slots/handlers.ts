@@ -14,7 +14,7 @@ import {
 } from '#src/operations/rest/subscriptions.ts'
 import type { BotContext } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
-import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import type { Task } from '../../core/store.ts'
 import { waitingLabels } from '../../core/watches.ts'
@@ -41,7 +41,6 @@ const PRIVATE = { privately: 'slots' } as const
 
 const composer = new Composer<BotContext>()
 
-onCommand(composer, 'slots', showSlots, { privately: 'slots' })
 onPress(composer, 'slots', PRIVATE, showSlots)
 
 /** Shows the wallet's slots and subscriptions. */
@@ -225,7 +224,4 @@ export async function showSubscriptions(ctx: BotContext, notice?: string): Promi
   await show(ctx, subscriptionList(ctx.reader, subscriptions, shown))
 }
 
-export const slotsFeature = defineFeature({
-  commands: [{ name: 'slots', menus: ['private'], isBilled: true }],
-  composer,
-})
+export const slotsFeature = defineFeature({ commands: [], composer })

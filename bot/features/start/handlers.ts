@@ -165,6 +165,6 @@ async function whileValid<T>(ctx: BotContext, step: () => Promise<T>): Promise<T
 }
 
 export const startFeature = defineFeature({
-  commands: [{ name: 'menu', menus: ['private'] }],
+  commands: [{ name: 'menu', menus: ['private', 'administrators'] }],
   composer,
 })

@@ -8,7 +8,6 @@ import type { Severity } from '#src/kernel/display-values.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
-import { languageButton } from '../../views/hello.ts'
 import { textHtml } from '../../views/markup.ts'
 import { act, type Reader, screen, type View, walletName } from '../../views/view.ts'
 import type { Funds } from '../../views/wallet.ts'
@@ -21,8 +20,6 @@ interface HomeWallet {
   readonly address: string
   readonly funds: Funds
   readonly canWrite: boolean
-  /** Whether the chat is linked to other wallets, too. */
-  readonly isOneOfSeveral: boolean
   /** End of the chat's mute; if it is in the past, the chat is not muted. */
   readonly mutedUntil: Date | null
   /** The next renewal with its price. */
@@ -61,17 +58,7 @@ export function home(
     wallet.trial && trialText(t, wallet.trial),
     canWrite ? undefined : t.html('bot:chat.receiveOnly'),
   ]
-  const name = wallet.isOneOfSeveral ? walletName(wallet.address) : t('bot:button.wallets')
-  const last = [act(name, packed('wallet.list')), languageButton(t.locale)]
-  const own = canWrite ? managerRows(reader, watches.length > 0, last) : readerRows(t, last)
-  return screen(lines, [...trialRow(t, wallet.trial), ...own])
-}
-
-/** Button that starts the trial. The line above contains the terms that the button accepts. */
-function trialRow(t: Translate, trial: TrialOffer | undefined): Rows {
-  if (trial === undefined) return []
-  const data = packed('trial.start', { next: 'choose', terms: trial.termsCode })
-  return [[act(t('bot:button.startTrial'), data)]]
+  return screen(lines, canWrite ? managerRows(reader, wallet, watches.length > 0) : readerRows(t))
 }
 
 /** Lines about credits and slots, and about a renewal that the credits do not cover. */
@@ -91,46 +78,45 @@ function fundsLines(
   return [`${credits} · ${needs}`, slots]
 }
 
-function managerRows(
-  { t, isBillingOff }: Reader,
-  watchesAny: boolean,
-  last: readonly Button[],
-): Rows {
-  const newWatch = act(t('bot:button.newWatch'), packed('new.start'), 'primary')
+function managerRows(reader: Reader, { trial }: HomeWallet, watchesAny: boolean): Rows {
+  const { t, isBillingOff } = reader
+  const newWatch = act(t('bot:button.newWatch'), packed('new.start'))
   const watches = act(t('bot:button.watches'), packed('watch.list', { page: 1 }))
-  const alerts = act(t('bot:button.alerts'), listData(USUAL_FILTER))
-  const first = watchesAny
-    ? [{ ...watches, style: 'primary' as const }, act(newWatch.label, packed('new.start')), alerts]
-    : [newWatch, watches]
-  const others = [
-    act(t('bot:button.status'), packed('status')),
-    ...(isBillingOff === true
-      ? []
-      : [act(t('bot:button.topUp'), packed('topup')), act(t('bot:button.slots'), packed('slots'))]),
-    act(t('bot:button.recipients'), packed('rec.list')),
-    act(t('bot:button.settings'), packed('settings')),
-    act(t('bot:button.mute'), packed('mute.list')),
-    act(t('bot:button.help'), packed('help', { topic: undefined })),
-    ...last,
+  const primary = (button: Button): Button => ({ ...button, style: 'primary' })
+  const credits =
+    trial === undefined ? act(t('bot:button.credits'), packed('slots')) : trialStart(t, trial)
+  return [
+    trial === undefined ? [] : [credits],
+    watchesAny ? [primary(watches), newWatch] : [primary(newWatch), watches],
+    [act(t('bot:button.alerts'), listData(USUAL_FILTER)), providerButton(t)],
+    [...(trial !== undefined || isBillingOff === true ? [] : [credits]), settingsButton(t)],
   ]
-  // The buttons are arranged so that long labels take the fewest rows.
-  return watchesAny ? [[...first, ...others]] : [first, others]
 }
 
-function readerRows(t: Translate, last: readonly Button[]): Rows {
+/** Button that starts the trial. The line above contains the terms that the button accepts. */
+function trialStart(t: Translate, { termsCode }: TrialOffer): Button {
+  return act(
+    t('bot:button.startTrial'),
+    packed('trial.start', { next: 'choose', terms: termsCode }),
+  )
+}
+
+function readerRows(t: Translate): Rows {
   return [
     [
       act(t('bot:button.watches'), packed('watch.list', { page: 1 })),
       act(t('bot:button.alerts'), listData(USUAL_FILTER)),
-      act(t('bot:button.status'), packed('status')),
     ],
-    [
-      act(t('bot:button.settings'), packed('settings')),
-      act(t('bot:button.mute'), packed('mute.list')),
-      act(t('bot:button.help'), packed('help', { topic: undefined })),
-    ],
-    last,
+    [providerButton(t), settingsButton(t)],
   ]
+}
+
+function providerButton(t: Translate): Button {
+  return act(t('bot:button.provider'), packed('status.pick'))
+}
+
+function settingsButton(t: Translate): Button {
+  return act(t('bot:button.settings'), packed('settings'))
 }
 
 /** Home screen of a linked group. The buttons work for its managers. */
@@ -168,17 +154,9 @@ export function groupHome(
     [{ label: t('bot:button.hear'), url }],
     [
       act(t('bot:button.watches'), packed('watch.list', { page: 1 })),
-      act(t('bot:button.status'), packed('status')),
       act(t('bot:button.mute'), packed('mute.list')),
     ],
-    [
-      ...(group.topic !== undefined
-        ? [act(t('bot:button.topic'), packed('group.topic', { choice: 'ask' }))]
-        : []),
-      ...(chosen === undefined ? [] : [act(walletName(chosen), packed('wallet.list'))]),
-      languageButton(t.locale),
-      act(t('bot:button.unlinkGroup'), packed('stop')),
-    ],
+    [act(t('bot:button.settings'), packed('group.settings'))],
   ]
   return screen(lines, options.buttons ? rows : [])
 }
@@ -200,12 +178,13 @@ export function groupReturned(
   },
 ): View {
   const { wallets, recipientId, isSilenced, notice } = options
+  const settings = act(t('bot:button.settings'), packed('group.settings'))
   const why = isSilenced ? 'bot:group.silenced' : 'bot:group.off'
   return screen(
     [notice, `⚠️ ${t.html(why, { wallets: walletList(t, wallets) })}`],
     [
       [act(t('bot:button.alertsAgain'), packed('rec.revive', { id: recipientId }), 'primary')],
-      [act(t('bot:button.unlinkGroup'), packed('stop'))],
+      [settings],
     ],
   )
 }

@@ -56,7 +56,6 @@ export async function homeScreen(ctx: BotContext, notice?: string): Promise<View
       address: link.wallet,
       funds,
       canWrite,
-      isOneOfSeveral: links.length > 1,
       mutedUntil: link.mutedUntil,
       renewal: nextRenewal(walletStatus.subscriptions),
       trial: mayStart ? readTrialOffer(ctx.app) : undefined,

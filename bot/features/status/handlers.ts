@@ -2,7 +2,7 @@ import { Composer } from 'grammy'
 import { isRefused } from '#src/telegram/errors.ts'
 import { anonymousNotice, hasButtons } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
-import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { defineFeature, onPress } from '../../core/feature.ts'
 import { followSubject } from '../../core/live-messages.ts'
 import { deleteLive, findLive } from '../../core/live-store.ts'
 import { send, show } from '../../core/show.ts'
@@ -13,7 +13,6 @@ import { type Overview, overviewKey, statusScreen } from './view.ts'
 
 const composer = new Composer<BotContext>()
 
-onCommand(composer, 'status', showStatus)
 onPress(composer, 'status', showStatus)
 
 /** Shows the overview. If it replaces a pinned overview, a job goes on updating the message. */
@@ -93,10 +92,4 @@ async function allowed(run: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-export const statusFeature = defineFeature({
-  commands: [
-    { name: 'status', menus: ['private', 'group', 'administrators'], isShortInGroups: true },
-  ],
-  composer,
-  live: PINNED_OVERVIEW,
-})
+export const statusFeature = defineFeature({ commands: [], composer, live: PINNED_OVERVIEW })

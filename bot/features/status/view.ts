@@ -10,8 +10,8 @@ import { textHtml } from '../../views/markup.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
+  back,
   labelWithName,
-  menuButton,
   type Reader,
   screen,
   type View,
@@ -87,18 +87,14 @@ export function statusScreen(
   const pin = packed('status.pin', { on: !isPinned })
   const rows = [
     watches.length === 0 ? [act(t('bot:button.newWatch'), packed('new.start'), 'primary')] : [],
-    [
-      act(t('bot:button.refresh'), packed('status')),
-      act(`📌 ${t(isPinned ? 'bot:button.unpin' : 'bot:button.pin')}`, pin),
-      ...(reader.isGroup ? [] : [act(t('bot:button.provider'), packed('status.pick'))]),
-    ],
+    [act(`📌 ${t(isPinned ? 'bot:button.unpin' : 'bot:button.pin')}`, pin)],
     ...noticeable.map(({ id: watchId, label }) => [
       act(
         labelWithName(label, (name) => name),
         packed('watch.card', { id: watchId }),
       ),
     ]),
-    [menuButton(t)],
+    [back(t('bot:button.watches'), packed('watch.list', { page: 1 }))],
   ]
   return screen(lines, buttons ? rows : [])
 }

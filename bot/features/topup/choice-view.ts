@@ -1,14 +1,8 @@
 import { packed } from '#src/actions/codec.ts'
 import { MIN_TOPUP_CREDITS, PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
 import { creditsWithUsd, usdText } from '#src/billing/price-text.ts'
-import {
-  formatAmount,
-  formatDate,
-  formatDuration,
-  formatNumber,
-  formatPercent,
-} from '#src/i18n/format.ts'
-import { checkedKey, html, id, type Translate } from '#src/i18n/translate.ts'
+import { formatDuration, formatNumber, formatPercent } from '#src/i18n/format.ts'
+import { id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { labelWithPrice } from '../../views/price-label.ts'
@@ -92,8 +86,7 @@ export function assetChoice(
   return screen(lines, [
     goOn,
     ...inRows(buttons, 3),
-    [act(t('bot:button.pastTopups'), packed('topup.history', { cursor: undefined }))],
-    [...before, menuButton(t)],
+    before.length === 0 ? [menuButton(t)] : before,
   ])
 }
 
@@ -163,7 +156,7 @@ export function amountChoice(
   return screen(lines, [
     ...inRows(amounts, 2),
     needed,
-    [back(t('bot:button.asset'), packed('topup')), menuButton(t)],
+    [back(t('bot:button.asset'), packed('topup'))],
   ])
 }
 
@@ -177,55 +170,4 @@ export function capLine(t: Translate, asset: OfferedAsset): string {
 
 function quoteButton({ key }: OfferedAsset, amount: number, label: string): Button {
   return act(label, packed('topup.quote', { asset: key, credits: amount }))
-}
-
-/** One line of the ledger. */
-export interface HistoryEntry {
-  readonly type: 'topup' | 'bonus' | 'usage' | 'subscription' | 'refund' | 'adjustment'
-  readonly deltaCredits: number
-  readonly createdAt: Date
-  /** The paid amount, for the entry of a top-up. */
-  readonly paid: string | undefined
-}
-
-/**
- * A page of the ledger.
- * @param next cursor of the next page
- */
-export function ledgerPage(
-  { t, timezone }: Reader,
-  entries: readonly HistoryEntry[],
-  options: { readonly isFirst: boolean; readonly next: string | undefined },
-): View {
-  const { isFirst, next } = options
-  const line = ({ type, deltaCredits, createdAt, paid }: HistoryEntry) => {
-    const values = {
-      date: formatDate(createdAt, t.locale, timezone),
-      delta: formatAmountOfCredits(t, deltaCredits),
-      what: t(checkedKey(`bot:ledger.${type}`)),
-    }
-    if (paid === undefined) return t.html('bot:ledger.line', values)
-    return t.html('bot:ledger.linePaid', { ...values, paid })
-  }
-  const lines = [
-    `🧾 ${t.html('bot:ledger.title')}`,
-    ...(entries.length === 0 ? [t.html('bot:ledger.none')] : entries.map(line)),
-  ]
-  const turn = (cursor: string | undefined) => packed('topup.history', { cursor })
-  return screen(lines, [
-    [
-      ...(next === undefined ? [] : [act(`${t('bot:button.older')} ›`, turn(next))]),
-      ...(isFirst ? [] : [act(`« ${t('bot:button.newest')}`, turn(undefined))]),
-    ],
-    [back(t('bot:button.topUp'), packed('topup'))],
-  ])
-}
-
-/** A change with its sign, in bold. */
-function formatAmountOfCredits(t: Translate, deltaCredits: number) {
-  const number = formatAmount(
-    { units: BigInt(deltaCredits), decimals: 0, symbol: '', signed: true },
-    t.locale,
-  )
-  return html(`<b>${number.trim()}</b>`)
 }

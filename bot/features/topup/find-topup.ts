@@ -30,7 +30,7 @@ function askAs(ctx: BotContext, link: Membership): InvokeOperation {
  * The link of a top-up's wallet.
  * @throws AppError not_found
  */
-export async function linkOf(ctx: BotContext, handle: Hash): Promise<Membership> {
+async function linkOf(ctx: BotContext, handle: Hash): Promise<Membership> {
   return await firstLink(ctx, async (link) => {
     await ctx.call(getTopupWithPayments, { params: { handle } }, link)
     return link

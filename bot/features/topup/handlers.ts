@@ -1,4 +1,4 @@
-import { Composer, InputFile } from 'grammy'
+import { Composer } from 'grammy'
 import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
@@ -11,42 +11,36 @@ import type { Quantity } from '#src/i18n/parse.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { Hash, hashProblem } from '#src/kernel/units.ts'
+import type { Hash } from '#src/kernel/units.ts'
 import { findOpenTopup, getWalletStatus } from '#src/operations/chat/status.ts'
-import { fieldText } from '#src/operations/problem.ts'
-import { confirmTopup, createTopup } from '#src/operations/rest/topups.ts'
+import { createTopup } from '#src/operations/rest/topups.ts'
 import type { BotContext } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
-import { deleteLive, findLive, listLive } from '../../core/live-store.ts'
+import { findLive } from '../../core/live-store.ts'
 import { defineQuestion, type Refusal } from '../../core/session.ts'
-import { keyboard, leave, show } from '../../core/show.ts'
+import { show } from '../../core/show.ts'
 import { type InputProblem, isSymbol, readNumber } from '../../core/typed-input.ts'
 import { waitingLabels } from '../../core/watches.ts'
 import { cut, insteadOf, unitText } from '../../views/fields.ts'
 import { textHtml } from '../../views/markup.ts'
 import { freeOfCharge } from '../../views/refusals.ts'
-import { clockTime } from '../../views/time.ts'
 import type { View } from '../../views/view.ts'
 import { showConnect } from '../connect/handlers.ts'
 import { isAskedByWizard, isInWizard } from '../new/origin.ts'
 import { requireOrder } from '../slots/order.ts'
-import { homeScreen } from '../start/home.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { topupAmountText } from './amount-text.ts'
 import { creditsMax, type OfferedAsset } from './asset-view.ts'
 import { findAssetKey, offeredAssets } from './assets.ts'
 import { amountChoice, assetChoice, capLine, EXAMPLE_CREDITS, onlyReceives } from './choice-view.ts'
 import { leftText } from './countdown.ts'
-import { findTopupOfChat, linkOf } from './find-topup.ts'
-import { hashQuestion } from './hash-view.ts'
-import { historyHandlers } from './history.ts'
+import { findTopupOfChat } from './find-topup.ts'
 import { TOPUP_MESSAGES } from './live.ts'
 import { followTopup } from './live-schedule.ts'
 import type { SlotPurchase } from './purchase-view.ts'
-import { qrPicture } from './qr-picture.ts'
-import { TOPUP_MESSAGE_KINDS } from './shown-topup.ts'
-import { BUTTON_CREDITS_MAX, qrCaption, topupScreen } from './view.ts'
+import { WAYS } from './shown-topup.ts'
+import { BUTTON_CREDITS_MAX, topupScreen } from './view.ts'
 
 /** Presses that are refused in groups, with the payload of the link into the private chat. */
 const PRIVATE = { privately: 'topup' } as const
@@ -299,9 +293,14 @@ async function quoted(
 
 /**
  * Shows a top-up in a live message.
+ * @param part `ways`: the ways to pay by hand, while there is something to pay
  * @throws AppError not_found
  */
-async function showTopup(ctx: BotContext, handle: Hash): Promise<void> {
+async function showTopup(
+  ctx: BotContext,
+  handle: Hash,
+  part: 'payment' | 'ways' = 'payment',
+): Promise<void> {
   const messageId = ctx.callbackQuery?.message?.message_id
   const chatId = ctx.knownChat.id
   const { pressedMessage } = ctx
@@ -309,75 +308,19 @@ async function showTopup(ctx: BotContext, handle: Hash): Promise<void> {
     pressedMessage === undefined && messageId !== undefined
       ? await findLive(ctx.app.db, { chatId, messageId })
       : pressedMessage?.live
-  const stage = before && before.handle === handle ? before.stage : null
-  const shown = await findTopupOfChat(ctx, handle, stage)
+  const known = before && before.handle === handle && before.stage !== WAYS ? before.stage : null
+  const shown = await findTopupOfChat(ctx, handle, part === 'ways' ? WAYS : known)
   const view = topupScreen(ctx.reader, shown, ctx.app.clock.now())
   const message = { chatId, messageId: await show(ctx, view, 'topup') }
-  await followTopup(ctx.app, { ...message, kind: TOPUP_MESSAGE_KINDS.screen }, shown, view)
+  await followTopup(ctx.app, message, shown, view)
 }
 
 onPress(composer, 'topup.check', PRIVATE, (ctx, { handle }) => showTopup(ctx, handle))
-
-onPress(composer, 'topup.qr', PRIVATE, async (ctx, { handle }) => {
-  const { topup, ...shown } = await findTopupOfChat(ctx, handle)
-  if (topup.status !== 'draft') return showTopup(ctx, handle)
-  const chatId = ctx.knownChat.id
-  const kind = TOPUP_MESSAGE_KINDS.qr
-  const png = await qrPicture(topup.pageQr)
-  const { html, rows } = qrCaption(ctx.reader, topup)
-  const sent = await ctx.api.sendPhoto(chatId, new InputFile(png, 'payment.png'), {
-    caption: html,
-    parse_mode: 'HTML',
-    reply_markup: keyboard(rows, ctx.t.locale),
-  })
-  for (const before of await listLive(ctx.app.db, { chatId, kind })) {
-    if (before.handle === handle) await forget(ctx, before.messageId)
-  }
-  await followTopup(ctx.app, { chatId, messageId: sent.message_id, kind }, { topup, ...shown })
-})
-
-async function forget(ctx: BotContext, messageId: number): Promise<void> {
-  await deleteLive(ctx.app.db, { chatId: ctx.knownChat.id, messageId })
-  await leave(ctx, messageId)
-}
-
-onPress(composer, 'topup.hash', PRIVATE, (ctx, { handle }) => hashAnswer.open(ctx, { handle }))
-
-/** Question for the transaction that pays a top-up, typed or pasted, alone or in a link. */
-const hashAnswer = defineQuestion({
-  kind: 'topup.hash',
-  task: 'topup',
-  about: z.object({ handle: Hash }),
-  ask: async (ctx, { handle }) => hashQuestion(ctx.reader, { handle }),
-  answer: async (ctx, { handle }, text) => {
-    const txHash = /(?<![0-9a-z])(?:0x)?[0-9a-f]{64}(?![0-9a-z])/i.exec(text)?.[0]
-    if (txHash === undefined) return { html: textHtml(fieldText(ctx.t, hashProblem(text.trim()))) }
-    const link = await linkOf(ctx, handle)
-    try {
-      await ctx.call(confirmTopup, { params: { handle }, body: { txHash } }, link)
-    } catch (error) {
-      if (!(error instanceof AppError) || error.kind !== 'conflict') throw error
-      // A failed or rejected top-up is shown with its reason.
-      if (error.code !== 'topup_state') return { html: textHtml(sentenceOf(ctx.t, error)) }
-    }
-    await showTopup(ctx, handle)
-    return undefined
-  },
-  cancel: (ctx, { handle }) => showTopup(ctx, handle),
-})
-
-onPress(composer, 'topup.drop', PRIVATE, async (ctx, { handle }) => {
-  const { topup } = await findTopupOfChat(ctx, handle)
-  const time = clockTime(ctx.reader, topup.expiresAt)
-  const notice = topup.status === 'draft' ? ctx.t.html('bot:topup.closed', { time }) : undefined
-  await show(ctx, await homeScreen(ctx, notice))
-})
-
-composer.use(historyHandlers)
+onPress(composer, 'topup.ways', PRIVATE, (ctx, { handle }) => showTopup(ctx, handle, 'ways'))
 
 export const topupFeature = defineFeature({
   commands: [{ name: 'topup', menus: ['private'], isBilled: true }],
   composer,
-  questions: [amountQuestion, hashAnswer],
+  questions: [amountQuestion],
   live: TOPUP_MESSAGES,
 })

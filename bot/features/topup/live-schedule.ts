@@ -6,7 +6,7 @@ import { followSubject, hashOfView } from '../../core/live-messages.ts'
 import { listChatsFollowing, type MessageName } from '../../core/live-store.ts'
 import type { View } from '../../views/view.ts'
 import { nextStepAt } from './countdown.ts'
-import { TOPUP_MESSAGE_KINDS, topupStage } from './shown-topup.ts'
+import { TOPUP_KIND, topupStage } from './shown-topup.ts'
 import type { ShownTopup } from './view.ts'
 
 /** Delay of the first update, for changes during the creation of the message. */
@@ -28,26 +28,23 @@ export function listChatsShowingTopup(
   at: Date,
 ): Promise<readonly number[]> {
   const since = new Date(at.getTime() - HOUR_MS)
-  return listChatsFollowing(db, { handle, kind: TOPUP_MESSAGE_KINDS.screen, since })
+  return listChatsFollowing(db, { handle, kind: TOPUP_KIND, since })
 }
 
-/**
- * Starts updating a message with a top-up's state.
- * @param view the current content, if it is a screen
- */
+/** Starts updating a message with a top-up's state. @param view the current content */
 export async function followTopup(
   app: Pick<App, 'db' | 'clock'>,
-  { kind, ...message }: MessageName & { readonly kind: string },
+  message: MessageName,
   shown: ShownTopup,
-  view?: View,
+  view: View,
 ): Promise<void> {
   const { handle, wallet, expiresAt } = shown.topup
   await followSubject(app, message, {
-    kind,
+    kind: TOPUP_KIND,
     wallet,
     handle,
     stage: topupStage(shown),
-    ...(view !== undefined && { shown: hashOfView(view) }),
+    shown: hashOfView(view),
     checkAfterMs: FIRST_POLL_MS,
     expiresAt: new Date(Math.max(expiresAt.getTime(), app.clock.now().getTime()) + KEPT_MS),
   })

@@ -1,4 +1,4 @@
-/** The live messages of a top-up: its screen until it is credited, its QR code until it is paid or expired. */
+/** The live messages of a top-up, until it is credited. */
 import { Hash } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { describe } from '#src/telegram/errors.ts'
@@ -17,7 +17,7 @@ import { changeChat } from '../../core/store.ts'
 import type { View } from '../../views/view.ts'
 import { nextTopupUpdateAt } from './live-schedule.ts'
 import { awaitStep, resumedStep } from './resumed-step.ts'
-import { readTopup, TOPUP_MESSAGE_KINDS, topupStage } from './shown-topup.ts'
+import { readTopup, TOPUP_KIND, topupStage } from './shown-topup.ts'
 import { retiredQuote, type ShownTopup, topupScreen } from './view.ts'
 
 async function readShown(app: App, { chatId, handle, stage }: LiveRow, ask: InvokeOperation) {
@@ -92,18 +92,5 @@ async function removeStaleButtons(
   }
 }
 
-/** Deletes the message with the QR code when the top-up is paid or expired. */
-const removeQr = whileLinked(async ({ app, api }, row, { ask }) => {
-  const topup = await readShown(app, row, ask)
-  if (topup.topup.status === 'draft') {
-    return { kind: 'later', at: nextTopupUpdateAt(topup, app.clock.now()) }
-  }
-  await api.deleteMessage(row.chatId, row.messageId)
-  return OVER
-})
-
 /** The messages of a top-up. */
-export const TOPUP_MESSAGES: LiveKinds = {
-  [TOPUP_MESSAGE_KINDS.screen]: { check: showTopup },
-  [TOPUP_MESSAGE_KINDS.qr]: { check: removeQr },
-}
+export const TOPUP_MESSAGES: LiveKinds = { [TOPUP_KIND]: { check: showTopup } }

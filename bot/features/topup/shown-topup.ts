@@ -11,8 +11,11 @@ import { findDraft } from '../../core/session-store.ts'
 import { assetKeyOfSymbol } from './assets.ts'
 import type { ShownTopup } from './view.ts'
 
-/** Kinds of live messages of a top-up: its screen, its QR code. */
-export const TOPUP_MESSAGE_KINDS = { screen: 'topup', qr: 'topup-qr' } as const
+/** Kind of the live messages of a top-up. */
+export const TOPUP_KIND = 'topup'
+
+/** Stage of a message that shows the ways to pay by hand. */
+export const WAYS = 'ways'
 
 /**
  * A top-up of the wallet, with the further data that its screen shows.
@@ -40,6 +43,7 @@ export async function readTopup(
     rest: isPaying ? undefined : remainderOf(topup, app.clock.now()),
     isBack: isOpen && (stage === 'confirming' || stage === BACK),
     resume: isCredited ? await waitingDraft(app, chatId) : undefined,
+    isOnWays: stage === WAYS,
   }
 }
 
@@ -47,8 +51,14 @@ export async function readTopup(
 const BACK = 'back'
 
 /** Stage of a top-up, in its stored form. */
-export function topupStage({ topup, isBack }: ShownTopup): string {
-  return isBack ? BACK : topup.status
+export function topupStage(shown: ShownTopup): string {
+  if (shown.isOnWays && payableOf(shown) !== undefined) return WAYS
+  return shown.isBack ? BACK : shown.topup.status
+}
+
+/** What can be paid: an unpaid quote, or the remainder of a partly paid one. */
+export function payableOf({ topup, rest }: Pick<ShownTopup, 'topup' | 'rest'>): Topup | undefined {
+  return topup.status === 'draft' ? topup : rest
 }
 
 const NO_CREDITS = { balanceCredits: undefined, spentCredits: undefined }

@@ -6,12 +6,13 @@ import { type Topup, TX_NOT_FOUND } from '#src/billing/topups/model.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
 import { isOpenLink } from '#src/channels/card/wording.ts'
 import { formatPrice, shortAddress } from '#src/i18n/format.ts'
-import { checkedKey, hasText, id, type Translate } from '#src/i18n/translate.ts'
-import type { Button, Rows } from '#src/telegram/buttons.ts'
+import { checkedKey, type Html, hasText, id, type Translate } from '#src/i18n/translate.ts'
+import type { Button } from '#src/telegram/buttons.ts'
 import { codeHtml, pageHtml } from '../../views/markup.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
+  back,
   menuButton,
   type Reader,
   screen,
@@ -22,9 +23,8 @@ import {
 import { topupAmountText } from './amount-text.ts'
 import { contractWalletLine } from './asset-view.ts'
 import { leftText } from './countdown.ts'
-import { hashText } from './hash-view.ts'
 import { topupPageUrl } from './page-link.ts'
-import { linkButton, payRows } from './payment-buttons.ts'
+import { copyRows, linkButton, payRows } from './payment-buttons.ts'
 import {
   backToAssets,
   boughtLine,
@@ -33,6 +33,7 @@ import {
   paidLine,
   slotOrderLines,
 } from './purchase-view.ts'
+import { payableOf } from './shown-topup.ts'
 
 /** A top-up with the further data that its screen shows. */
 export interface ShownTopup {
@@ -53,10 +54,14 @@ export interface ShownTopup {
   readonly isBack: boolean
   /** A pending draft. */
   readonly resume: { readonly rev: number; readonly type: string } | undefined
+  /** Whether the message shows the ways to pay by hand. */
+  readonly isOnWays: boolean
 }
 
 /** A quote in its current state. */
 export function topupScreen(reader: Reader, shown: ShownTopup, now: Date): View {
+  const payable = payableOf(shown)
+  if (shown.isOnWays && payable !== undefined) return otherWays(reader, payable, now)
   switch (shown.topup.status) {
     case 'draft':
       return quote(reader, shown, now)
@@ -79,22 +84,43 @@ function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
   const { t } = reader
   const lines = [
     `💳 ${payLine(t, topup)}`,
-    priceLine(t, topup),
     ...slotOrderLines(t, topup),
-    t.html('bot:topup.locked', {
-      time: clockTime(reader, topup.expiresAt),
-      duration: leftText(t, topup, now),
-    }),
-    '',
-    howLine(t, topup),
-    ...byHand(t, topup),
+    lockedLine(reader, topup, now),
     isOpenLink(topup.page) ? undefined : pageHtml(topupPageUrl(reader, topup)),
     '',
     isBack || topup.reason !== TX_NOT_FOUND
       ? `⏳ ${t.html(isBack ? 'bot:topup.replaced' : 'bot:topup.waiting')}`
       : notFoundLine(t, topup),
   ]
-  return screen(lines, quoteRows(reader, topup))
+  return screen(lines, [...payRows(reader, topup), [backToAssets(t, topup)]])
+}
+
+function lockedLine(reader: Reader, topup: Topup, now: Date): string {
+  return reader.t.html('bot:topup.locked', {
+    time: clockTime(reader, topup.expiresAt),
+    duration: leftText(reader.t, topup, now),
+  })
+}
+
+/** What a person needs who pays without the page: amount, address, and what carries the reference. */
+function otherWays(reader: Reader, topup: Topup, now: Date): View {
+  const { t } = reader
+  const { handle, transaction } = topup
+  const data = codeHtml(transaction?.data ?? handle)
+  const lines = [
+    `💳 ${payLine(t, topup)}`,
+    priceLine(t, topup),
+    lockedLine(reader, topup, now),
+    '',
+    howLine(t, topup),
+    ...byHand(t, topup),
+    isNative(topup) ? t.html('bot:topup.data', { data }) : undefined,
+    isOpenLink(topup.page) ? undefined : pageHtml(topupPageUrl(reader, topup)),
+  ]
+  return screen(lines, [
+    ...copyRows(reader, topup),
+    [back(t('bot:button.payment'), packed('topup.check', { handle }))],
+  ])
 }
 
 /** A quote that a newer quote has replaced, without countdown and buttons. */
@@ -154,23 +180,9 @@ function byHand(t: Translate, topup: Topup): readonly string[] {
   ]
 }
 
-function quoteRows(reader: Reader, topup: Topup): Rows {
-  const { t } = reader
-  const { handle } = topup
-  return [
-    ...payRows(reader, topup),
-    [act(t('bot:button.qr'), packed('topup.qr', { handle })), paidAlready(t, topup)],
-    [backToAssets(t, topup), act(t('bot:button.close'), packed('topup.drop', { handle }))],
-  ]
-}
-
-function paidAlready(t: Translate, { handle }: Topup): Button {
-  return act(t('bot:button.paidAlready'), packed('topup.hash', { handle }))
-}
-
 /** Screen of a payment that was seen and has too few confirmations. */
 function onItsWay({ t }: Reader, { topup, isBack }: ShownTopup): View {
-  const { status, handle, txHash, confirmations, requiredConfirmations } = topup
+  const { status, txHash, confirmations, requiredConfirmations } = topup
   const state =
     status === 'submitted'
       ? `👀 ${t.html(isBack ? 'bot:topup.replaced' : 'bot:topup.seen')}`
@@ -184,10 +196,7 @@ function onItsWay({ t }: Reader, { topup, isBack }: ShownTopup): View {
     state,
     txHash === null ? undefined : t.html('bot:topup.transaction', { hash: hashText(txHash) }),
   ]
-  return screen(lines, [
-    [act(t('bot:button.refresh'), packed('topup.check', { handle }))],
-    [menuButton(t)],
-  ])
+  return screen(lines, [[menuButton(t)]])
 }
 
 function credited(reader: Reader, shown: ShownTopup): View {
@@ -207,9 +216,7 @@ function credited(reader: Reader, shown: ShownTopup): View {
   ]
   const next = nextRows(reader, shown, rest === undefined ? 'primary' : undefined)
   const rows =
-    rest === undefined
-      ? [...next, [againButton(t, shown)]]
-      : [...payRows(reader, rest), [paidAlready(t, rest)], ...next]
+    rest === undefined ? [...next, [againButton(t, shown)]] : [...payRows(reader, rest), ...next]
   const question = isWizardNext(shown) ? ['', t.html('bot:new.what')] : []
   return screen([...lines, ...question], [...rows, [menuButton(t)]])
 }
@@ -223,7 +230,6 @@ function restLines(reader: Reader, rest: Topup): readonly string[] {
       amount: topupAmountText(t, rest, rest.amount),
       time: clockTime(reader, rest.expiresAt),
     }),
-    ...byHand(t, rest),
     ...(isOpenLink(rest.page) ? [] : [pageHtml(topupPageUrl(reader, rest))]),
   ]
 }
@@ -264,7 +270,6 @@ function expired({ t }: Reader, { topup, asset }: ShownTopup): View {
   ]
   return screen(lines, [
     [act(t('bot:button.newQuote'), quoteData(asset, topup.credits), 'primary')],
-    [paidAlready(t, topup)],
     [menuButton(t)],
   ])
 }
@@ -286,7 +291,6 @@ function notPaid(reader: Reader, shown: ShownTopup): View {
   return screen(lines, [
     retry,
     [act(t('bot:button.newQuote'), quoteData(asset, topup.credits))],
-    reason === 'wrong_recipient' ? [paidAlready(t, topup)] : [],
     [menuButton(t)],
   ])
 }
@@ -309,15 +313,6 @@ function reasonText(t: Translate, reason: string | null) {
   return hasText(key) ? t(checkedKey(key)) : (reason ?? '')
 }
 
-/** Caption of the QR code with its data as text. */
-export function qrCaption(reader: Reader, topup: Topup): View {
-  const { t } = reader
-  const lines = [
-    payLine(t, topup),
-    t.html('bot:topup.lockedUntil', { time: clockTime(reader, topup.expiresAt) }),
-    ...byHand(t, topup),
-    isNative(topup) ? howLine(t, topup) : undefined,
-    t.html(topup.destinationTag === null ? 'bot:topup.scan' : 'bot:topup.scanXrp'),
-  ]
-  return screen(lines, [[act(t('bot:button.hide'), packed('close'))]])
+function hashText(hash: string): Html {
+  return codeHtml(hash)
 }

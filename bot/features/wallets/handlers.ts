@@ -14,7 +14,7 @@ onPress(composer, 'wallet.list', (ctx) => showWallets(ctx))
 onPress(composer, 'wallet.page', (ctx, { page }) => showWallets(ctx, page))
 
 /** Shows a page of the chat's wallets, by default the page with the chosen wallet. */
-async function showWallets(ctx: BotContext, asked?: number): Promise<void> {
+export async function showWallets(ctx: BotContext, asked?: number): Promise<void> {
   // Newest first, whichever wallet is chosen, so that buttons keep their place.
   const isChosen = (link: Membership) => link === ctx.links[0]
   const inOrder = ctx.links.toSorted((a, b) => b.recipientId - a.recipientId)

@@ -2,17 +2,17 @@ import { packed } from '#src/actions/codec.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { nameList } from '#src/i18n/name-list.ts'
 import { id, typed } from '#src/i18n/translate.ts'
-import { cutText } from '#src/kernel/cut-text.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import { Address } from '#src/kernel/units.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { STALE_CHAIN_MS } from '#src/watches/outage/monitoring.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
-import { fieldLabel, fieldsOf, findField, valueText } from '../../views/fields.ts'
-import { linkHtml, preHtml } from '../../views/markup.ts'
+import { fieldLabel, fieldsOf, type SettingWithOwner, valueText } from '../../views/fields.ts'
+import { linkHtml } from '../../views/markup.ts'
 import { clockTime, nearTime } from '../../views/time.ts'
-import { act, back, deepLink, inRows, type Reader, screen, type View } from '../../views/view.ts'
+import { act, back, deepLink, type Reader, screen, type View } from '../../views/view.ts'
 import { factsOf, propertyOf, typeLine, typeName } from '../../views/watch-facts.ts'
 import {
   glyphOf,
@@ -22,8 +22,7 @@ import {
   severityOf,
 } from '../../views/watch-state.ts'
 import { signalsSummary } from '../signals/view.ts'
-import { backToCard } from './edit-view.ts'
-import { escalationButton } from './escalation-button.ts'
+import { backToCard, currentValue, severityButton, severityLine } from './edit-view.ts'
 
 /** The newest alert of a watch on its card. */
 export interface LastAlert {
@@ -71,12 +70,11 @@ export function watchCard(reader: Reader, data: CardData, options: CardOptions):
     notice,
     rights === 'read' ? t.html('bot:chat.receiveOnly') : undefined,
   ]
-  const last: readonly Button[] = [
-    back(t('bot:button.watches'), packed('watch.list', { page: 1 })),
-    act(t('bot:button.refresh'), packed('watch.card', { id: watch.id })),
-  ]
-  const picture = pictureButton(reader, watch)
-  const rows = rights === 'write' ? [...changes(reader, data, now), last] : [[...last, ...picture]]
+  const toList = back(t('bot:button.watches'), packed('watch.list', { page: 1 }))
+  const rows =
+    rights === 'write'
+      ? changes(reader, data, now, toList)
+      : [[toList, ...pictureButton(reader, watch)]]
   return screen(lines, rights === 'none' ? [] : rows)
 }
 
@@ -84,7 +82,7 @@ export function watchCard(reader: Reader, data: CardData, options: CardOptions):
 function pictureButton({ t }: Reader, { target }: Watch): readonly Button[] {
   const address = Address.safeParse(propertyOf(target, 'provider'))
   if (!address.success) return []
-  const data = packed('status.provider', { address: address.data, count: 20 })
+  const data = packed('status.provider', { address: address.data })
   return [act(t('bot:button.picture'), data)]
 }
 
@@ -92,7 +90,7 @@ function pictureButton({ t }: Reader, { target }: Watch): readonly Button[] {
  * Whether the watch has a separate screen for signals, because it has several signals or a signal with
  * parameters.
  */
-export function hasSignals(watch: Pick<Watch, 'type'>): boolean {
+function hasSignals(watch: Pick<Watch, 'type'>): boolean {
   const signals = findWatchType(watch.type)?.signals ?? []
   return signals.length > 1 || signals.some(({ parameters }) => parameters.length > 0)
 }
@@ -188,12 +186,16 @@ function notifiesLine({ t }: Reader, { notifies }: CardData): string | undefined
   return t.html('bot:watch.tells', { names: nameList(notifies, t.locale) })
 }
 
-function lastAlertLine(reader: Reader, { lastAlert }: CardData, now: Date): string | undefined {
+function lastAlertLine(
+  reader: Reader,
+  { lastAlert, watch }: CardData,
+  now: Date,
+): string | undefined {
   if (lastAlert === undefined) return undefined
   const link = deepLink(reader, `a${lastAlert.id}`)
   return reader.t.html('bot:watch.lastAlert', {
     time: nearTime(reader, lastAlert.startedAt, now),
-    title: linkHtml(lastAlert.title, link),
+    title: linkHtml(titleAfterWatchName(watch.label, lastAlert.title), link),
   })
 }
 
@@ -211,122 +213,104 @@ function staleLine(reader: Reader, watch: Watch, now: Date): string | undefined 
   return `${STATUS_GLYPHS.noData} ${reader.t.html('bot:watch.stale', values)}`
 }
 
-function changes(reader: Reader, data: CardData, now: Date): Rows {
+function changes(reader: Reader, data: CardData, now: Date, toList: Button): Rows {
   const { t } = reader
-  const { watch, lastAlert, notifies } = data
-  const { id: watchId } = watch
-  const remove = act(t('bot:button.delete'), packed('watch.delete', { id: watchId }))
+  const { watch } = data
+  const params = { id: watch.id }
+  const more = act(t('bot:button.more'), packed('watch.more', params))
   if (watch.status === 'suspended') {
-    return [[act(t('bot:button.getSlot'), packed('slots'), 'primary'), remove]]
+    const getSlot = act(t('bot:button.getSlot'), packed('slots'), 'primary')
+    return [reader.isGroup ? [] : [getSlot], [toList, more]]
   }
-  const first =
-    notifies?.length === 0
-      ? [act(t('bot:button.choose'), packed('watch.who', { id: watchId, page: 1 }), 'primary')]
-      : []
-  const open = lastAlert?.isOpen
-    ? [
-        act(t('bot:button.acknowledge'), packed('alert.ack', { id: lastAlert.id })),
-        act(t('bot:button.openAlert'), packed('alert.card', { id: lastAlert.id })),
-      ]
-    : []
-  const filter = { state: 'all', severity: 'all', time: 'all', watchId } as const
   return [
-    first,
-    open,
+    [alertsButton(reader, data), quietButton(reader, watch, now)],
     [
-      pauseButton(reader, watch),
-      isMuted(watch, now)
-        ? act(t('bot:button.unmute'), packed('watch.unmute', { id: watchId }))
-        : act(t('bot:button.mute'), packed('watch.mute', { id: watchId })),
-      act(t('bot:button.test'), packed('watch.test', { id: watchId })),
+      hasSignals(watch)
+        ? act(t('bot:button.signals'), packed('signal.list', params))
+        : act(t('bot:button.rule'), packed('watch.rule', params)),
+      recipientsButton(reader, data),
     ],
-    [...settingButtons(reader, watch).slice(0, ROW_MAX), ...pictureButton(reader, watch)],
-    [
-      act(t('bot:button.recipients'), packed('watch.who', { id: watchId, page: 1 })),
-      escalationButton(reader, watch),
-    ],
-    [
-      act(t('bot:button.alerts'), packed('alert.list', { filter, cursor: undefined })),
-      act(t('bot:button.more'), packed('watch.more', { id: watchId })),
-    ],
+    [toList, more],
   ]
 }
 
-const ROW_MAX = 3
-
-function pauseButton({ t }: Reader, { id: watchId, status }: Watch): Button {
-  return status === 'paused'
-    ? act(t('bot:button.resume'), packed('watch.resume', { id: watchId }), 'primary')
-    : act(t('bot:button.pause'), packed('watch.pause', { id: watchId }))
+/** Button to the open alert, or to all alerts of the watch. */
+function alertsButton({ t }: Reader, { watch, lastAlert }: CardData): Button {
+  if (lastAlert?.isOpen) {
+    return act(t('bot:button.openAlert'), packed('alert.card', { id: lastAlert.id }), 'primary')
+  }
+  const filter = { time: 'all', watchId: watch.id } as const
+  return act(t('bot:button.alerts'), packed('alert.list', { filter, cursor: undefined }))
 }
 
-/**
- * Buttons of the watch's settings: signals or settings, recovery messages, its name. Other settings are on the
- * screen *More*.
- */
-function settingButtons(reader: Reader, watch: Watch): readonly Button[] {
+function recipientsButton({ t }: Reader, { watch, notifies, lastAlert }: CardData): Button {
+  const data = packed('watch.who', { id: watch.id, page: 1 })
+  if (notifies?.length !== 0) return act(t('bot:button.recipients'), data)
+  return act(t('bot:button.choose'), data, lastAlert?.isOpen ? undefined : 'primary')
+}
+
+/** Button that mutes the watch, or ends its silence. */
+function quietButton({ t }: Reader, watch: Watch, now: Date): Button {
+  const params = { id: watch.id }
+  if (watch.status === 'paused') {
+    return act(t('bot:button.resume'), packed('watch.resume', params))
+  }
+  return isMuted(watch, now)
+    ? act(t('bot:button.unmute'), packed('watch.unmute', params))
+    : act(t('messages:button.mute'), packed('watch.mute', params))
+}
+
+/** Screen of the rule of a watch without a screen for signals: its settings. */
+export function ruleCard(reader: Reader, watch: Watch): View {
   const { t } = reader
-  const { id: watchId } = watch
-  const [signal, ...others] = watch.signals
-  const recovery =
-    others.length === 0 && signal?.recovery !== undefined
-      ? [
-          act(
-            t(signal.recovery.enabled ? 'bot:button.recoveryOn' : 'bot:button.recoveryOff'),
-            packed('signal.recovery', { id: watchId, signal: signal.id }),
-          ),
-        ]
-      : []
-  return [
-    ...(hasSignals(watch)
-      ? [act(t('bot:button.signals'), packed('signal.list', { id: watchId }))]
-      : []),
-    ...fieldsOf(watch.type).map((owned) =>
-      act(fieldLabel(t, owned), packed('watch.edit', { id: watchId, field: owned.field.code })),
-    ),
-    ...(hasSignals(watch) ? [] : recovery),
-    act(t('bot:button.name'), packed('watch.ask', { id: watchId, field: 'lab' })),
-  ]
+  const own = fieldsOf(watch.type)
+  const values = own.map((owned) => valueLine(reader, watch, owned))
+  return screen(
+    [
+      t.html('bot:edit.title', { field: t('bot:button.rule'), label: typed(watch.label) }),
+      ...values,
+      severityLine(reader, watch),
+    ],
+    [
+      own.map((owned) =>
+        act(fieldLabel(t, owned), packed('watch.edit', { id: watch.id, field: owned.field.code })),
+      ),
+      [severityButton(reader, watch)],
+      [backToCard(watch)],
+    ],
+  )
 }
 
-/** Rarely changed settings, and deletion. */
+function valueLine(reader: Reader, watch: Watch, owned: SettingWithOwner): string {
+  const { t } = reader
+  const value = valueText(reader, owned, currentValue(watch, owned), factsOf(watch))
+  return t.html('bot:more.value', { field: fieldLabel(t, owned), value })
+}
+
+/** Rarely needed actions, and deletion. */
 export function moreCard(reader: Reader, watch: Watch, options: { readonly now: Date }): View {
   const { t } = reader
-  const facts = factsOf(watch)
-  const general = ['sev', 'cool'].flatMap((code) => findField(watch.type, code) ?? [])
-  const values = general.map((owned) => {
-    const value = owned.field.code === 'sev' ? watch.minSeverity : String(watch.cooldownSeconds)
-    return t.html('bot:more.value', {
-      field: fieldLabel(t, owned),
-      value: valueText(reader, owned, value, facts),
-    })
-  })
-  const since = nearTime(reader, watch.createdAt, options.now)
-  const lines = [
-    t.html('bot:more.title', { label: typed(watch.label) }),
-    ...values,
-    t.html('bot:more.since', { since }),
-  ]
   const params = { id: watch.id }
-  return screen(lines, [
-    ...inRows(settingButtons(reader, watch).slice(ROW_MAX), ROW_MAX),
-    general.map((owned) =>
-      act(fieldLabel(t, owned), packed('watch.edit', { ...params, field: owned.field.code })),
-    ),
+  const since = nearTime(reader, watch.createdAt, options.now)
+  const pause =
+    watch.status === 'active'
+      ? [act(t('bot:button.pause'), packed('watch.pause', params))]
+      : watch.status === 'paused'
+        ? [act(t('bot:button.resume'), packed('watch.resume', params))]
+        : []
+  return screen(
+    [t.html('bot:more.title', { label: typed(watch.label) }), t.html('bot:more.since', { since })],
     [
-      { label: t('bot:button.copyLink'), copy: deepLink(reader, `w${watch.id}`) },
-      act(t('bot:button.rawRecord'), packed('watch.raw', params)),
-      act(t('bot:button.likeThis'), packed('new.like', params)),
+      [
+        act(t('bot:button.name'), packed('watch.ask', { ...params, field: 'lab' })),
+        ...pause,
+        ...(watch.status === 'suspended'
+          ? []
+          : [act(t('bot:button.test'), packed('watch.test', params))]),
+      ],
+      pictureButton(reader, watch),
+      [act(t('bot:button.delete'), packed('watch.delete', params), 'danger')],
+      [backToCard(watch)],
     ],
-    [act(t('bot:button.delete'), packed('watch.delete', params), 'danger')],
-    [backToCard(watch)],
-  ])
-}
-
-const RAW_MAX = 3500
-
-/** The watch as JSON, as programs get it. @param json the indented JSON */
-export function rawCard({ t }: Reader, watch: Pick<Watch, 'id'>, json: string): View {
-  const more = back(t('bot:button.more'), packed('watch.more', { id: watch.id }))
-  return screen([preHtml(cutText(json, RAW_MAX))], [[more]])
+  )
 }

@@ -6,6 +6,7 @@ import type { Watch } from '#src/watches/model.ts'
 import {
   fieldLabel,
   fieldText,
+  findField,
   presetsOf,
   promptKey,
   type SettingWithOwner,
@@ -62,6 +63,27 @@ export function valueEditor(
     ? [[act(t('bot:button.tryValues'), packed('watch.try', { id: watch.id, field: field.code }))]]
     : []
   return screen(lines, [...inRows(presets, 3), ...elsewhere, ...others, [backToCard(watch)]])
+}
+
+/** Line with the minimum severity of a watch. */
+export function severityLine(reader: Reader, watch: Watch): string {
+  const { t } = reader
+  const owned = severityOf(watch)
+  const value = valueText(reader, owned, watch.minSeverity, factsOf(watch))
+  return t.html('bot:more.value', { field: fieldLabel(t, owned), value })
+}
+
+/** Button that changes the minimum severity of a watch. */
+export function severityButton({ t }: Reader, watch: Watch): Button {
+  const owned = severityOf(watch)
+  const data = packed('watch.edit', { id: watch.id, field: owned.field.code })
+  return act(fieldLabel(t, owned), data)
+}
+
+function severityOf({ type }: Watch): SettingWithOwner {
+  const owned = findField(type, 'sev')
+  if (owned === undefined) throw new Error('a watch has no minimum severity')
+  return owned
 }
 
 /** The value of a watch's setting, as text. */

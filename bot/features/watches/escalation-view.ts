@@ -7,6 +7,7 @@ import type { Button } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import {
   act,
+  back,
   choiceButton,
   inRows,
   labelWithName,
@@ -14,7 +15,6 @@ import {
   screen,
   type View,
 } from '../../views/view.ts'
-import { backToCard } from './edit-view.ts'
 import {
   allChoices,
   notifiedBy,
@@ -27,48 +27,58 @@ import {
 /** Wait in minutes of a recipient that hears later from now on. */
 export const LATER_MINUTES = 15
 /** Offered waits for an acknowledgement, in minutes; 0 for no escalation. */
-const WAITS = [0, 5, 15, 30, 60] as const
+const WAITS: readonly number[] = [0, 5, 15]
 /** Maximum number of recipients on the screen. Further ones can only be named through the API. */
 const RECIPIENTS_SHOWN_MAX = 8
 
 /**
- * Screen of a watch's escalation: the wait, and the further recipients of unacknowledged alerts. It offers those that
- * the watch does not tell at once; last, those where nobody can acknowledge. A chosen one can always be unticked. If
- * the watch tells everybody at once, it offers to tell one of them later.
+ * Screen of a watch's escalation: the wait, and a button to the choice of who is told then. If the watch tells
+ * everybody at once, it offers to tell one of them later.
  */
 export function escalationScreen(reader: Reader, watch: Watch, people: WalletRecipients): View {
   const { t } = reader
   const { id, label, escalateAfterMinutes, escalateTo } = watch
-  const isTicked = (recipient: number | undefined) =>
-    recipient !== undefined && escalateTo.includes(recipient)
   const notified = notifiedBy(watch.recipientIds, people)
-  const isNotified = (recipient: number | undefined) =>
-    notified.some((choice) => choice.id === recipient)
-  const shown = allChoices(people)
-    .filter(({ id: recipient }) => isTicked(recipient) || !isNotified(recipient))
-    .toSorted(acknowledgingFirst)
-    .slice(0, RECIPIENTS_SHOWN_MAX)
-  const later = shown.length === 0 ? laterOf(notified) : undefined
+  const offered = offeredTo(watch, people)
+  const chosen = offered.filter(({ id: recipient }) => isTicked(watch, recipient))
+  const later = offered.length === 0 ? laterOf(notified) : undefined
   const isOn = escalateAfterMinutes !== null
   const lines = [
     t.html('bot:escalation.title', { label: typed(label) }),
     t.html('bot:escalation.help'),
     '',
-    ...shown.map((choice) => recipientLine(reader, choice, isTicked(choice.id))),
-    shown.length === 0 ? t.html('bot:escalation.allAtOnce') : undefined,
-    shown.length > 0 && isOn && escalateTo.length === 0
+    ...chosen.map((choice) => recipientLine(reader, choice, true)),
+    offered.length === 0 ? t.html('bot:escalation.allAtOnce') : undefined,
+    offered.length > 0 && isOn && escalateTo.length === 0
       ? `⚠️ ${t.html('bot:escalation.none')}`
       : undefined,
   ]
-  const waits = WAITS.map((minutes) => {
+  const current = escalateAfterMinutes ?? 0
+  const waits = WAITS.includes(current) ? WAITS : [...WAITS, current]
+  const buttons = waits.map((minutes) => {
     const text =
       minutes === 0 ? t('bot:value.off') : formatDuration(minutes * 60, t.locale, 'short')
-    const isChosen = (escalateAfterMinutes ?? 0) === minutes
-    return choiceButton(text, isChosen, packed('watch.escAfter', { id, minutes }))
+    return choiceButton(text, current === minutes, packed('watch.escAfter', { id, minutes }))
   })
-  const toggles = shown.flatMap((choice) => {
+  return screen(lines, [
+    buttons,
+    offered.length === 0 ? [] : [act(t('bot:button.escalateTo'), packed('watch.escWho', { id }))],
+    later === undefined ? [] : [laterButton(reader, id, later)],
+    [back(t('bot:button.recipients'), packed('watch.who', { id, page: 1 }))],
+  ])
+}
+
+/**
+ * Choice of the recipients that a watch tells when nobody has acknowledged: those that it does not tell at once; last,
+ * those where nobody can acknowledge. A chosen one can always be unticked.
+ */
+export function escalationChoice(reader: Reader, watch: Watch, people: WalletRecipients): View {
+  const { t } = reader
+  const { id, label } = watch
+  const offered = offeredTo(watch, people)
+  const toggles = offered.flatMap((choice) => {
     if (choice.id === undefined) return []
-    const mark = isTicked(choice.id) ? '✓' : '○'
+    const mark = isTicked(watch, choice.id) ? '✓' : '○'
     const name = labelWithName(
       recipientName(reader, choice),
       (text) => `${mark} ${isolate(text)}`,
@@ -76,12 +86,27 @@ export function escalationScreen(reader: Reader, watch: Watch, people: WalletRec
     )
     return [act(name, packed('watch.escFlip', { id, recipient: choice.id }))]
   })
+  const lines = [
+    t.html('bot:escalation.title', { label: typed(label) }),
+    ...offered.map((choice) => recipientLine(reader, choice, isTicked(watch, choice.id))),
+  ]
   return screen(lines, [
-    ...inRows(waits, 3),
     ...inRows(toggles, 2),
-    later === undefined ? [] : [laterButton(reader, id, later)],
-    [backToCard(watch), act(t('bot:button.recipients'), packed('watch.who', { id, page: 1 }))],
+    [back(t('bot:button.back'), packed('watch.esc', { id }))],
   ])
+}
+
+/** The recipients that are offered for the escalation. */
+function offeredTo(watch: Watch, people: WalletRecipients): readonly RecipientChoice[] {
+  const notified = notifiedBy(watch.recipientIds, people)
+  return allChoices(people)
+    .filter((choice) => isTicked(watch, choice.id) || !notified.some(({ id }) => id === choice.id))
+    .toSorted(acknowledgingFirst)
+    .slice(0, RECIPIENTS_SHOWN_MAX)
+}
+
+function isTicked({ escalateTo }: Watch, recipient: number | undefined): boolean {
+  return recipient !== undefined && escalateTo.includes(recipient)
 }
 
 function acknowledgingFirst(a: RecipientChoice, b: RecipientChoice): number {

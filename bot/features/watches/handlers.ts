@@ -1,5 +1,4 @@
 import { Composer } from 'grammy'
-import { z } from 'zod'
 import type { MuteDuration } from '#src/actions/codec.ts'
 import { withoutIsolates } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
@@ -7,13 +6,12 @@ import { HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { deleteWatch } from '#src/operations/rest/watches.ts'
 import { digestPeriodAt } from '#src/recipients/timing.ts'
-import { Watch } from '#src/watches/model.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import { nearTime } from '../../views/time.ts'
-import { moreCard, rawCard } from './card-view.ts'
+import { moreCard, ruleCard } from './card-view.ts'
 import { WATCH_CARDS } from './live.ts'
 import { changeWatch, withManaged } from './managed-watch.ts'
 import { deleteQuestion, muteChoice } from './question-view.ts'
@@ -99,11 +97,8 @@ onPress(composer, 'watch.more', (ctx, { id }) =>
   ),
 )
 
-onPress(composer, 'watch.raw', (ctx, { id }) =>
-  withManaged(ctx, id, (watch) => {
-    const json = JSON.stringify(z.encode(Watch, watch), null, 2)
-    return show(ctx, rawCard(ctx.reader, watch, json))
-  }),
+onPress(composer, 'watch.rule', (ctx, { id }) =>
+  withManaged(ctx, id, (watch) => show(ctx, ruleCard(ctx.reader, watch))),
 )
 
 onPress(composer, 'watch.delete', (ctx, { id }) =>

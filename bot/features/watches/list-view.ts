@@ -71,7 +71,10 @@ export function watchList(reader: Reader, watches: readonly Watch[], options: Li
   const rows: Rows = [
     ...shown.map((watch) => [cardButton(watch, now)]),
     pageRow(page, pages, (to) => packed('watch.list', { page: to })),
-    options.canCreate ? [act(t('bot:button.newWatch'), packed('new.start'))] : [],
+    [
+      ...(options.canCreate ? [act(t('bot:button.newWatch'), packed('new.start'))] : []),
+      act(t('bot:button.status'), packed('status')),
+    ],
     [menuButton(t)],
   ]
   return screen(lines, hasButtons ? rows : [])

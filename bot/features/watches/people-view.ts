@@ -1,4 +1,5 @@
 import { packed } from '#src/actions/codec.ts'
+import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { nameList } from '#src/i18n/name-list.ts'
 import { typed } from '#src/i18n/translate.ts'
@@ -16,7 +17,6 @@ import {
   type View,
 } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
-import { escalationButton } from './escalation-button.ts'
 
 /** All recipients of a wallet. */
 export interface WalletRecipients {
@@ -160,6 +160,14 @@ function defaultsLine(
   if (defaults.length === 0) return t.html('bot:people.noDefaults')
   const names = nameList(defaults, t.locale)
   return t.html(recipientIds === null ? 'bot:people.byDefault' : 'bot:people.defaults', { names })
+}
+
+/** Button that opens the escalation of a watch, with its current state. */
+function escalationButton({ t }: Reader, { id, escalateAfterMinutes }: Watch): Button {
+  const data = packed('watch.esc', { id })
+  if (escalateAfterMinutes === null) return act(t('bot:button.escalationOff'), data)
+  const duration = formatDuration(escalateAfterMinutes * 60, t.locale, 'short')
+  return act(t('bot:button.escalation', { duration }), data)
 }
 
 /** Line with the tick and state of a recipient. */

@@ -4,7 +4,7 @@ import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
-import { escalationScreen, LATER_MINUTES } from './escalation-view.ts'
+import { escalationChoice, escalationScreen, LATER_MINUTES } from './escalation-view.ts'
 import { peopleOf } from './load-people.ts'
 import { changeWatch, withManaged } from './managed-watch.ts'
 import { notifiedBy, RECIPIENTS_PER_PAGE, watchRecipients } from './people-view.ts'
@@ -62,6 +62,10 @@ onPress(composer, 'watch.esc', PRIVATE_ONLY, (ctx, { id }) =>
   withManaged(ctx, id, (watch, link) => showEscalation(ctx, watch, link)),
 )
 
+onPress(composer, 'watch.escWho', PRIVATE_ONLY, (ctx, { id }) =>
+  withManaged(ctx, id, (watch, link) => showEscalation(ctx, watch, link, escalationChoice)),
+)
+
 onPress(composer, 'watch.escAfter', PRIVATE_ONLY, (ctx, { id, minutes }) =>
   withManaged(ctx, id, (watch, link) => {
     const escalateAfterMinutes = minutes === 0 ? null : minutes
@@ -77,7 +81,7 @@ onPress(composer, 'watch.escFlip', PRIVATE_ONLY, (ctx, { id, recipient }) =>
     const exists = (recipientId: number) => recipients.some((other) => other.id === recipientId)
     if (!exists(recipient)) {
       await ctx.answer(ctx.t('bot:error.gone'), { box: true })
-      await showEscalation(ctx, watch, link)
+      await showEscalation(ctx, watch, link, escalationChoice)
       return
     }
     const before = watch.escalateTo.filter(exists)
@@ -87,7 +91,7 @@ onPress(composer, 'watch.escFlip', PRIVATE_ONLY, (ctx, { id, recipient }) =>
       : [...before, recipient]
     const changes = { escalateTo: after.filter(exists) }
     await changeWatch(ctx, { watch, link }, changes, (changed) =>
-      showEscalation(ctx, changed, link),
+      showEscalation(ctx, changed, link, escalationChoice),
     )
   }),
 )
@@ -114,9 +118,14 @@ onPress(composer, 'watch.escLater', PRIVATE_ONLY, (ctx, { id, recipient }) =>
   }),
 )
 
-async function showEscalation(ctx: BotContext, watch: Watch, link: Membership): Promise<void> {
+async function showEscalation(
+  ctx: BotContext,
+  watch: Watch,
+  link: Membership,
+  draw = escalationScreen,
+): Promise<void> {
   requireWrite(link)
-  await show(ctx, escalationScreen(ctx.reader, watch, await peopleOf(ctx, link)))
+  await show(ctx, draw(ctx.reader, watch, await peopleOf(ctx, link)))
 }
 
 async function showPeople(

@@ -22,13 +22,12 @@ import {
   alertStatus,
   applyToAlert,
   applyToAlerts,
-  type FindAlerts,
   requireAlert,
 } from './alert-action.ts'
 import * as acting from './store.ts'
 
 /**
- * Acknowledges an alert and its open episode, which then gets no reminders until it recovers.
+ * Acknowledges an alert and its incident: every open alert of that, which then gets no reminders until it recovers.
  *
  * @param by name of the person, from the chat or the link
  * @throws AppError not_found
@@ -49,7 +48,7 @@ function acknowledgement({ wallet }: Caller, by: string | null): AlertAction {
 }
 
 /**
- * Removes an acknowledgement; reminders continue.
+ * Removes the acknowledgement of an alert and its incident; reminders continue.
  * @throws AppError not_found
  */
 export async function unacknowledgeAlert(
@@ -87,38 +86,8 @@ export async function acknowledgeMessage(
     readonly by: string | null
   },
 ): Promise<readonly ActionResult[]> {
-  return await acknowledgeEach(deps, caller, {
-    by: input.by,
-    find: (tx) => alertsOf(tx, caller, input),
-  })
-}
-
-/**
- * Acknowledges several alerts in one transaction and at one time.
- *
- * @param find reads the alerts in the transaction
- * @throws AppError not_found when one is not of the wallet
- */
-export async function acknowledgeEach(
-  deps: AlertActionDeps,
-  caller: Caller,
-  { find, by }: { readonly find: FindAlerts; readonly by: string | null },
-): Promise<readonly ActionResult[]> {
-  return await applyToAlerts(deps, caller, find, acknowledgement(caller, by))
-}
-
-/**
- * Removes the acknowledgements of several alerts in one transaction.
- *
- * @param find reads the alerts in the transaction
- * @throws AppError not_found when one is not of the wallet
- */
-export async function unacknowledgeEach(
-  deps: AlertActionDeps,
-  caller: Caller,
-  { find }: { readonly find: FindAlerts },
-): Promise<readonly ActionResult[]> {
-  return await applyToAlerts(deps, caller, find, removal(deps, caller))
+  const find = (tx: Db) => alertsOf(tx, caller, input)
+  return await applyToAlerts(deps, caller, find, acknowledgement(caller, input.by))
 }
 
 /**
@@ -135,9 +104,8 @@ export async function unacknowledgeMessage(
   caller: Caller,
   input: { readonly recipientId: number; readonly messageId: string },
 ): Promise<readonly ActionResult[]> {
-  return await unacknowledgeEach(deps, caller, {
-    find: async (tx) => lastAcknowledged(await alertsOf(tx, caller, input)),
-  })
+  const find = async (tx: Db) => lastAcknowledged(await alertsOf(tx, caller, input))
+  return await applyToAlerts(deps, caller, find, removal(deps, caller))
 }
 
 /**
@@ -157,12 +125,12 @@ function lastAcknowledged(rows: readonly store.AlertRow[]): readonly store.Alert
 }
 
 /**
- * Mutes an alert's episode in chats and mailboxes until it recovers, or unmutes it. The recovery is
- * notified. No effect on alerts that are over or have no recovery.
+ * Mutes an alert's incident in chats and mailboxes until it is over, or unmutes it. Alerts that join it are muted, too;
+ * recoveries are notified. No effect on alerts that are over or have no recovery.
  *
  * @throws AppError not_found
  */
-export async function muteEpisode(
+export async function muteIncident(
   deps: AlertActionDeps,
   caller: Caller,
   { id, muted }: { readonly id: number; readonly muted: boolean },
@@ -174,7 +142,7 @@ function muting(deps: AlertActionDeps, caller: Caller, muted: boolean): AlertAct
   return {
     what: muted ? 'alert muted' : 'alert unmuted',
     change: (tx, chosen, at) =>
-      acting.muteEpisode(tx, caller.wallet, { ...chosen, mutedAt: muted ? at : null }),
+      acting.muteIncident(tx, caller.wallet, { ...chosen, mutedAt: muted ? at : null }),
     afterAll: async (tx, ids, at) => {
       if (muted) return
       await resumeReminders(deps, tx, caller, ids)
@@ -195,7 +163,7 @@ async function sendUnsent(tx: Db, ids: readonly number[], at: Date): Promise<voi
 }
 
 /**
- * Mutes the episode of every alert of one message of a chat until each recovers, or unmutes them.
+ * Mutes the incident of every alert of one message of a chat until it is over, or unmutes them.
  *
  * @param recipientId the chat, as the wallet's recipient
  * @param messageId id of the message in the chat

@@ -7,7 +7,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import { logEach } from '../log-lines.ts'
-import { episodeProperties, isMuted, isOpenEpisode } from '../rules.ts'
+import { isMuted, isOpenEpisode } from '../rules.ts'
 import * as store from '../store.ts'
 import type { ActionTarget } from './store.ts'
 
@@ -40,13 +40,13 @@ export interface ActionResult extends ActedAlert {
 }
 
 /** Reads alerts in the transaction that acts on them. */
-export type FindAlerts = (tx: Db) => Promise<readonly Pick<store.AlertRow, 'id'>[]>
+type FindAlerts = (tx: Db) => Promise<readonly Pick<store.AlertRow, 'id'>[]>
 
 /** What an action does. */
 export interface AlertAction {
   /** For the log. */
   readonly what: string
-  /** Changes one alert and its episode. Returns the ids of the alerts that it changed. */
+  /** Changes one alert and its incident. Returns the ids of the alerts that it changed. */
   change(tx: Db, chosen: ActionTarget, at: Date): Promise<readonly number[]>
   /** What follows for all that were changed. */
   afterAll?(tx: Db, ids: readonly number[], at: Date): Promise<void>
@@ -79,11 +79,11 @@ export async function applyToAlerts(
   return await transact(deps.db, async (tx) => {
     const at = deps.clock.now()
     const ids = (await find(tx)).map(({ id }) => id)
-    const changes = new Map<number, readonly number[]>()
-    for (const { id, event } of await requireAlerts(tx, caller, ids)) {
-      changes.set(id, await change(tx, { id, keys: episodeProperties(event) }, at))
+    const changes: number[] = []
+    for (const { id } of await requireAlerts(tx, caller, ids)) {
+      changes.push(...(await change(tx, { id }, at)))
     }
-    const changed = [...new Set([...changes.values()].flat())]
+    const changed = [...new Set(changes)]
     await afterAll?.(tx, changed, at)
     // A press may come from a message that still shows an earlier state, although nothing changes any more.
     const isAwaited = caller.via === 'telegram'
@@ -91,7 +91,8 @@ export async function applyToAlerts(
     await delivery.reviseMessages(tx, shown, { isAwaited })
     logEach(deps, changed, what)
     const statuses = await statusesOf({ ...deps, db: tx }, await requireAlerts(tx, caller, ids))
-    return statuses.map((status) => ({ ...status, already: changes.get(status.id)?.length === 0 }))
+    // The change of one alert may have been that of another one of its incident.
+    return statuses.map((status) => ({ ...status, already: !changed.includes(status.id) }))
   })
 }
 

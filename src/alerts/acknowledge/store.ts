@@ -4,24 +4,19 @@ import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 
 /**
- * Builds the condition for the rows that an action on alert `c` changes: the alert itself, and while its
- * episode is open every open alert of the same episode.
+ * Builds the condition for the rows that an action on alert `c` changes: the alert itself, and every open alert of its
+ * incident.
  */
-function ofAlert(wallet: Address, { id, keys }: ActionTarget): SQL {
+function ofAlert(wallet: Address, { id }: ActionTarget): SQL {
   return sql`from alerts c
     where c.wallet = ${wallet} and c.id = ${id} and a.wallet = c.wallet
-      and (a.id = c.id or (a.is_episode and a.recovered_at is null
-        and c.is_episode and c.recovered_at is null
-        and a.watch_id = c.watch_id and a.signal is not distinct from c.signal
-        and not exists (select from unnest(${sql.param([...keys])}::text[]) as k
-          where a.data -> k is distinct from c.data -> k)))`
+      and a.incident_id = c.incident_id
+      and (a.id = c.id or (a.is_episode and a.recovered_at is null))`
 }
 
 /** The alert that an action names. */
 export interface ActionTarget {
   readonly id: number
-  /** Names of the data values that identify the alert's episode. */
-  readonly keys: readonly string[]
 }
 
 /**
@@ -55,10 +50,10 @@ export async function unacknowledge(db: Db, wallet: Address, act: ActionTarget):
 }
 
 /**
- * Mutes an open episode until it recovers; `mutedAt` null unmutes it.
- * @returns ids of its alerts
+ * Mutes the open alerts of an incident until it is over; `mutedAt` null unmutes them.
+ * @returns their ids
  */
-export async function muteEpisode(
+export async function muteIncident(
   db: Db,
   wallet: Address,
   act: ActionTarget & { readonly mutedAt: Date | null },

@@ -13,6 +13,7 @@ function openAlert(id: number, over: Partial<OpenAlert> = {}): OpenAlert {
     id,
     wallet: '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C',
     watchId: 1,
+    incidentId: 1,
     type: 'provider-fsp',
     signal: 'ftso-commit',
     group: 'ftso',

@@ -8,6 +8,7 @@ export interface OpenAlert {
   readonly id: number
   readonly wallet: Address
   readonly watchId: number
+  readonly incidentId: number
   readonly type: string
   readonly signal: string | null
   readonly group: string | null

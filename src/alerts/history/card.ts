@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Envelope, MessageState } from '#src/channels/envelope.ts'
+import type { Envelope, MessageState, OpenPart } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { StateReader } from '#src/delivery/chat-situation.ts'
 import type { ChatMessageState } from '#src/delivery/service.ts'
 import * as delivery from '#src/delivery/service.ts'
-import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -86,18 +85,18 @@ export async function findMessage(
   return message?.wallet === caller.wallet ? message : undefined
 }
 
-/** `findMessage` after a section of the help was opened below the message; null closes it. */
-export async function openHelp(
+/** `findMessage` after something was opened below the message; null closes it. */
+export async function openPartOf(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
   input: {
     readonly recipientId: number
     readonly messageId: string
-    readonly help: SignalHelpSection | null
+    readonly part: OpenPart | null
   },
 ): Promise<ChatMessageState | undefined> {
-  const { recipientId, messageId, help } = input
+  const { recipientId, messageId, part } = input
   if ((await findMessage(deps, caller, input)) === undefined) return undefined
-  await delivery.setOpenHelp(deps.db, [recipientId], messageId, help)
+  await delivery.setOpenPart(deps.db, [recipientId], messageId, part)
   return await findMessage(deps, caller, input)
 }

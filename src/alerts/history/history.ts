@@ -4,12 +4,14 @@ import { type Db, transact } from '#src/db/connection.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { PAGE_LIMIT_DEFAULT, type Page } from '#src/kernel/pagination.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { getSettings } from '#src/recipients/settings.ts'
+import { type IncidentSummary, readIncidents } from '../incidents/incident.ts'
 import type { Reader } from '../messages/render.ts'
 import {
   ALERT_STATES,
@@ -18,6 +20,8 @@ import {
   type AlertQuery,
   type AlertSelection,
   type AlertState,
+  type Incident,
+  type ListedAlert,
 } from '../model.ts'
 import { renderRecordedAlert } from '../recorded-alert.ts'
 import type * as store from '../store.ts'
@@ -38,24 +42,55 @@ interface RowBound {
   readonly count: number
 }
 
-/** The wallet's alerts, newest first, in the wallet's language. */
+/** The wallet's alerts, or with `group=incident` its incidents, newest first, in the wallet's language. */
 export async function listAlerts(
-  deps: ReadDeps,
+  deps: ReadDeps & { readonly clock: Clock },
   caller: Caller,
   query: AlertQuery,
-): Promise<Page<Alert>> {
+): Promise<Page<ListedAlert>> {
   const { limit = PAGE_LIMIT_DEFAULT, cursor, ...filter } = query
+  const { group, ...others } = filter
+  const selection =
+    group === 'incident' ? { ...others, incidents: true as const } : { ...others, group }
   const after = readAlertCursor(cursor, filter)
-  const part = await listAlertPart(deps.db, caller.wallet, filter, after, limit + 1)
+  const part = await listAlertPart(deps.db, caller.wallet, selection, after, limit + 1)
   const page = toAlertPage(part, limit, filter)
+  const reader = await getSettings(deps, caller)
+  const ids = page.data.map(({ incidentId }) => incidentId)
+  const incidents =
+    group === 'incident' ? await readIncidents(deps, caller.wallet, ids, reader) : undefined
   const deliveries = await delivery.listForAlerts(
     deps.db,
-    page.data.map((row) => row.id),
+    [page.data, ...Array.from(incidents?.values() ?? [], ({ parts }) => parts)].flatMap((rows) =>
+      rows.map(({ id }) => id),
+    ),
   )
-  const reader = await getSettings(deps, caller)
+  const show = (row: store.AlertRow) => toAlert(deps, row, reader, deliveries.get(row.id) ?? [])
   return {
     nextCursor: page.nextCursor,
-    data: page.data.map((row) => toAlert(deps, row, reader, deliveries.get(row.id) ?? [])),
+    data: page.data.map((row) => {
+      const incident = incidents?.get(row.incidentId)
+      return { ...show(row), ...(incident && { incident: toIncident(incident, show) }) }
+    }),
+  }
+}
+
+function toIncident(
+  { id, title, severity, state, acknowledged, parts }: IncidentSummary,
+  show: (row: store.AlertRow) => Alert,
+): Incident {
+  const firedAt = new Date(
+    Math.min(...parts.map((row) => (row.startedAt ?? row.firedAt).getTime())),
+  )
+  const ends = parts.flatMap((row) => recoveredAtOf(row)?.getTime() ?? [])
+  const recoveredAt = state === 'recovered' ? new Date(Math.max(...ends)) : null
+  return {
+    ...{ id, title, severity, state, firedAt, recoveredAt },
+    durationSeconds:
+      recoveredAt === null ? null : (recoveredAt.getTime() - firedAt.getTime()) / 1000,
+    acknowledgedAt: acknowledged?.at ?? null,
+    acknowledgedBy: acknowledged?.by ?? null,
+    alerts: parts.map(show),
   }
 }
 
@@ -89,7 +124,7 @@ export async function deleteAlerts(
 }
 
 /** Deletes all selected alerts of a wallet. */
-export async function deleteSelected(
+async function deleteSelected(
   db: Db,
   wallet: string,
   selection: AlertSelector,
@@ -146,6 +181,7 @@ const COLUMNS = [
   'title',
   'body',
   'data',
+  'incidentId',
 ] as const
 
 /** The selected history as CSV, newest first, line by line as it is read. */
@@ -188,6 +224,7 @@ export function toAlert(
   const { title, body } = renderRecordedAlert(deps, row, reader)
   return {
     id: row.id,
+    incidentId: row.incidentId,
     watchId: row.watchId,
     watchLabel: row.watchLabel,
     type: row.type,

@@ -1,31 +1,24 @@
 /** A wallet's alerts for a list in a chat: in the chat's language, one line each. */
-import { z } from 'zod'
-import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Page } from '#src/kernel/pagination.ts'
 import { LEDGER_WATCH_TYPES } from '#src/watches/types/index.ts'
-import { withCurrentFigures } from '../messages/current-figures.ts'
-import { type OutageTimes, outageSeconds, readOutages } from '../messages/outage-times.ts'
+import { readIncidents } from '../incidents/incident.ts'
 import type { Reader } from '../messages/render.ts'
 import type { AlertState } from '../model.ts'
-import { renderRecordedAlert } from '../recorded-alert.ts'
 import * as store from '../store.ts'
-import { deleteSelected, type ReadDeps, stateOf } from './history.ts'
+import type { ReadDeps } from './history.ts'
 import type { AlertSelector } from './part-store.ts'
-import {
-  type BoundedCount,
-  countAlertParts,
-  listAlertParts,
-  readAlertCursor,
-  toAlertPage,
-} from './parts.ts'
+import { listAlertParts, readAlertCursor, toAlertPage } from './parts.ts'
 
-/** One alert in a list; its recovery has no separate line. */
+/** One incident in a list. */
 export interface AlertLine {
+  /** Id of its first alert, by which it is opened. */
   readonly id: number
+  /** Number of the incident. */
+  readonly incidentId: number
   readonly watchId: number
   readonly watchLabel: string
   readonly type: string
@@ -52,9 +45,6 @@ export interface AlertLineQuery {
   readonly isGroup?: boolean | undefined
 }
 
-/** Maximum count; more alerts are not counted. */
-const COUNTED_MAX = 10_000
-
 interface Deps extends ReadDeps {
   readonly clock: Clock
 }
@@ -66,7 +56,7 @@ export interface LinePage extends Page<AlertLine> {
 }
 
 /**
- * A page of the wallet's alerts, newest first. Among very many alerts of which few match, a page may hold fewer
+ * A page of the wallet's incidents, newest first. Among very many alerts of which few match, a page may hold fewer
  * than `limit` although there is a next one.
  *
  * @throws AppError invalid `validation_failed` for a cursor of a list with another filter
@@ -88,43 +78,12 @@ export async function listAlertLines(
   const page = toAlertPage(part, limit, wanted)
   return {
     ...page,
-    data: await toLines(deps, page.data, { ...reader, isGroup: wanted.isGroup }),
+    data: await toLines(deps, caller, page.data, { ...reader, isGroup: wanted.isGroup }),
     searchedTo: page.data.length < limit ? (part.next?.firedAt ?? null) : null,
   }
 }
 
-/** Number of alerts that `listAlertLines` lists on all pages, counted up to `COUNTED_MAX`. */
-export function countAlertLines(
-  deps: { readonly db: Db; readonly clock: Clock },
-  caller: Caller,
-  wanted: AlertLineQuery,
-): Promise<BoundedCount> {
-  return countAlertParts(deps.db, caller.wallet, since(wanted, deps.clock.now()), COUNTED_MAX)
-}
-
-/**
- * Number of alerts older than the last `hours`, or of all alerts if `hours` is omitted. Counted up to
- * `COUNTED_MAX`.
- */
-export function countOlderAlerts(
-  deps: { readonly db: Db; readonly clock: Clock },
-  caller: Caller,
-  wanted: AlertLineQuery,
-): Promise<BoundedCount> {
-  const selection = { ...olderThan(wanted, deps.clock.now()), withoutRecoveries: true } as const
-  return countAlertParts(deps.db, caller.wallet, selection, COUNTED_MAX)
-}
-
-/** Deletes the alerts that `countOlderAlerts` counts, with their recoveries. @returns their number */
-export async function deleteOlderAlerts(
-  deps: { readonly db: Db; readonly clock: Clock },
-  caller: Caller,
-  wanted: AlertLineQuery,
-): Promise<{ readonly deleted: number }> {
-  return await deleteSelected(deps.db, caller.wallet, olderThan(wanted, deps.clock.now()))
-}
-
-/** The wallet's open alerts that are muted until they recover, newest first. */
+/** The wallet's incidents that are muted until they are over, newest first. */
 export async function listMutedLines(
   deps: Deps,
   caller: Caller,
@@ -134,16 +93,13 @@ export async function listMutedLines(
     limit,
     exceptTypes: reader.isGroup === true ? LEDGER_TYPES : [],
   })
-  return await toLines(deps, rows, reader)
+  const newest = new Map(rows.toReversed().map((row) => [row.incidentId, row]))
+  return await toLines(deps, caller, [...newest.values()].toReversed(), reader)
 }
 
 function since({ hours, ...wanted }: AlertLineQuery, now: Date): AlertSelector {
   const from = hours === undefined ? undefined : ago(hours, now)
-  return { ...visible(wanted), from, withoutRecoveries: true }
-}
-
-function olderThan({ hours, ...wanted }: AlertLineQuery, now: Date): AlertSelector {
-  return { ...visible(wanted), before: hours === undefined ? undefined : ago(hours, now) }
+  return { ...visible(wanted), from, incidents: true }
 }
 
 /** The selection of a filter: without alerts that are hidden from its reader. */
@@ -158,33 +114,19 @@ function ago(hours: number, now: Date): Date {
   return new Date(now.getTime() - hours * HOUR_MS)
 }
 
+/** The line of the incident of each of these alerts; one that cannot be read has none. */
 async function toLines(
-  deps: ReadDeps,
+  deps: Deps,
+  { wallet }: Caller,
   rows: readonly store.AlertRow[],
   reader: Reader,
 ): Promise<AlertLine[]> {
-  const outages = await readOutages(deps.db, rows)
-  const current = await withCurrentFigures(deps.db, rows)
-  return current.map((row) => toLine(deps, row, outages.get(row.id), reader))
-}
-
-function toLine(
-  deps: ReadDeps,
-  row: store.AlertRow,
-  outage: OutageTimes | undefined,
-  reader: Reader,
-): AlertLine {
-  return {
-    id: row.id,
-    watchId: row.watchId,
-    watchLabel: row.watchLabel,
-    type: row.type,
-    title: renderRecordedAlert(deps, row, reader).title,
-    severity: z.enum(SEVERITIES).parse(row.severity),
-    state: stateOf(row),
-    startedAt: outage?.from ?? row.firedAt,
-    recoveredAt: outage?.to ?? null,
-    durationSeconds: outage === undefined ? null : outageSeconds(outage),
-    acknowledged: row.acknowledgedAt === null ? null : { by: row.acknowledgedBy },
-  }
+  const ids = rows.map(({ incidentId }) => incidentId)
+  const incidents = await readIncidents(deps, wallet, ids, reader)
+  return rows.flatMap(({ id, incidentId, watchId, watchLabel, type }): AlertLine[] => {
+    const incident = incidents.get(incidentId)
+    if (incident === undefined) return []
+    const { id: _, parts: __, ...shown } = incident
+    return [{ ...shown, id, incidentId, watchId, watchLabel, type }]
+  })
 }

@@ -4,6 +4,7 @@ import * as delivery from '#src/delivery/service.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { recoveryRoleOf } from '#src/watches/events.ts'
+import { listIncidentParts } from '../incidents/part-store.ts'
 import { withCurrentFigures } from '../messages/current-figures.ts'
 import { messageStates } from '../messages/message-state.ts'
 import { outageSeconds, readOutages } from '../messages/outage-times.ts'
@@ -16,9 +17,8 @@ import { listAlertPart } from './part-store.ts'
 /** Number of alerts around an alert that are read, and of alerts that the page lists. */
 const READ_MAX = 100
 const SHOWN_MAX = 20
-/** Maximum number of alerts of an outage that are read, and of statements that look for them. */
+/** Maximum number of parts of an incident that are read. */
 const TOGETHER_MAX = 1000
-const PARTS_MAX = 5
 
 /** An alert in the list. */
 export interface OtherAlert {
@@ -48,33 +48,23 @@ export async function listAlertsAround(
   return await meantFor(db, row, others, recipientId)
 }
 
-/** Alerts that may belong to one outage. */
-export interface AlertsTogether {
+/** Alerts of an incident. */
+export interface IncidentAlerts {
   readonly rows: readonly store.AlertRow[]
   /** Whether there may be more: there is a bound on how many are read. */
   readonly isCut: boolean
 }
 
-/**
- * Alerts of the same time and recipient that can recover and had not recovered before `openSince`, newest first: all
- * that may belong to one outage, up to a bound.
- */
-export async function listAlertsOfOneOutage(
+/** An alert and the others of its incident that were meant for a recipient, newest first, up to a bound. */
+export async function listAlertsOfIncident(
   { db }: Pick<ReadDeps, 'db'>,
   row: store.AlertRow,
   recipientId: number,
-  openSince: Date,
-): Promise<AlertsTogether> {
-  const selection = { ...dayAround(row), openSince }
-  const rows: store.AlertRow[] = []
-  let after: store.AlertCursor | undefined
-  for (let parts = 0; parts < PARTS_MAX && rows.length < TOGETHER_MAX; parts += 1) {
-    const part = await listAlertPart(db, row.wallet, selection, after, TOGETHER_MAX - rows.length)
-    rows.push(...part.rows)
-    after = part.next
-    if (after === undefined) break
-  }
-  return { rows: await meantFor(db, row, rows, recipientId), isCut: after !== undefined }
+): Promise<IncidentAlerts> {
+  const parts = await listIncidentParts(db, row.wallet, [row.incidentId], TOGETHER_MAX)
+  const alerts = parts.filter(({ event }) => !recoveryRoleOf(event).isRecovery)
+  const others = await meantFor(db, row, alerts, recipientId)
+  return { rows: [row, ...others], isCut: parts.length === TOGETHER_MAX }
 }
 
 function dayAround({ watchId, firedAt }: store.AlertRow) {

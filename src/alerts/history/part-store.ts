@@ -6,18 +6,18 @@ import {
   getTableColumns,
   gte,
   inArray,
-  isNull,
   lt,
   lte,
+  not,
   notInArray,
   or,
   type SQL,
   sql,
 } from 'drizzle-orm'
 import { ANY_LENGTH } from '#src/db/arrays.ts'
-import type { Db } from '#src/db/connection.ts'
+import { type Db, transact } from '#src/db/connection.ts'
 import { unplannedLimit } from '#src/db/plans.ts'
-import type { AlertFilter } from '../model.ts'
+import { type AlertFilter, STATES_IN_ORDER } from '../model.ts'
 import type { AlertCursor, AlertRow } from '../store.ts'
 import { alerts } from '../tables.ts'
 
@@ -28,14 +28,17 @@ export const PART_ALERTS = 4000
 export type AlertSelector = AlertFilter & {
   readonly ids?: readonly number[] | undefined
   readonly before?: Date | undefined
-  /** Only alerts with a recovery that had not recovered before. */
-  readonly openSince?: Date | undefined
   /** Highest id of the selected alerts. */
   readonly newestId?: number | undefined
   /** Watch types whose alerts are left out. */
   readonly exceptTypes?: readonly string[] | undefined
-  /** Whether recoveries are left out. */
-  readonly withoutRecoveries?: true | undefined
+  /**
+   * Whether the first parts of incidents are selected, instead of alerts and recoveries. The conditions on an alert are
+   * then those on any alert of the incident.
+   */
+  readonly incidents?: true | undefined
+  /** Only parts of this incident. */
+  readonly incidentId?: number | undefined
 }
 
 /** A part of a selection, newest first. */
@@ -118,21 +121,41 @@ export async function deleteAlertPart(
   const [newest, oldest] = [rows.at(0), rows.at(-1)]
   if (newest === undefined || oldest === undefined) return { deleted: 0, next }
   const ids = sql.param(rows.map(({ id }) => id))
-  const gone = await db
-    .delete(alerts)
-    .where(
-      and(
-        eq(alerts.wallet, wallet),
-        sql`${alerts.id} in (select r.id from rows from (unnest(${ids}::int[]), ${ANY_LENGTH}) as r(id, nothing))`,
-        // Only the partitions of this time are searched.
-        gte(alerts.firedAt, oldest.firedAt),
-        lte(alerts.firedAt, newest.firedAt),
-        // Whether an alert matches may have changed since it was read.
-        matches(selection),
-      ),
-    )
-    .returning({ id: alerts.id })
-  return { deleted: gone.length, next }
+  const deleted = await transact(db, async (tx) => {
+    const gone = await tx
+      .delete(alerts)
+      .where(
+        and(
+          eq(alerts.wallet, wallet),
+          sql`${alerts.id} in (select r.id from rows from (unnest(${ids}::int[]), ${ANY_LENGTH}) as r(id, nothing))`,
+          // Only the partitions of this time are searched.
+          gte(alerts.firedAt, oldest.firedAt),
+          lte(alerts.firedAt, newest.firedAt),
+          // Whether an alert matches may have changed since it was read.
+          matches(selection),
+        ),
+      )
+      .returning({ incidentId: alerts.incidentId, isFirst: alerts.opensIncident })
+    const headless = gone.flatMap(({ incidentId, isFirst }) => (isFirst ? [incidentId] : []))
+    await giveFirstPart(tx, wallet, headless)
+    return gone.length
+  })
+  return { deleted, next }
+}
+
+/** Gives incidents whose first part was deleted the place of the first one that is left, if one is. */
+async function giveFirstPart(
+  tx: Db,
+  wallet: string,
+  incidentIds: readonly number[],
+): Promise<void> {
+  if (incidentIds.length === 0) return
+  await tx.execute(sql`
+    update alerts a set opens_incident = true
+    where a.wallet = ${wallet} and a.id = any(array(
+      select distinct on (p.incident_id) p.id from alerts p
+      where p.wallet = ${wallet} and p.incident_id = any(${sql.param([...incidentIds])}::int[])
+      order by p.incident_id, p.fired_at, p.id))`)
 }
 
 /** The alerts that a part looks at, each with its place from 1, and whether it matches. */
@@ -142,7 +165,7 @@ function lookedAt(
   selection: AlertSelector,
   after: AlertCursor | undefined,
 ) {
-  const { watchId, ids, from, to, before } = selection
+  const { watchId, incidentId, ids, from, to, before } = selection
   return db
     .select({
       ...getTableColumns(alerts),
@@ -156,10 +179,11 @@ function lookedAt(
     .where(
       and(
         // Not by the index of wallets where the watch or the ids restrict more.
-        watchId === undefined && ids === undefined
+        (watchId === undefined && ids === undefined) || incidentId !== undefined
           ? eq(alerts.wallet, wallet)
           : sql`${alerts.wallet} is not distinct from ${wallet}`,
         watchId === undefined ? undefined : eq(alerts.watchId, watchId),
+        incidentId === undefined ? undefined : eq(alerts.incidentId, incidentId),
         ids && inArray(alerts.id, [...ids]),
         from && gte(alerts.firedAt, from),
         to && lt(alerts.firedAt, to),
@@ -176,19 +200,45 @@ function lookedAt(
 
 /** Conditions that no index answers. */
 function matches(selection: AlertSelector): SQL | undefined {
-  const { type, group, signal, event, severity, state, withoutRecoveries, openSince } = selection
+  const { type, group, signal, event, severity, state } = selection
   const { exceptTypes, newestId } = selection
-  return and(
+  const ofAll = [
     newestId === undefined ? undefined : lte(alerts.id, newestId),
-    withoutRecoveries && isNull(alerts.recoveryOf),
-    openSince &&
-      and(alerts.isEpisode, or(isNull(alerts.recoveredAt), gte(alerts.recoveredAt, openSince))),
     type === undefined ? undefined : eq(alerts.type, type),
     exceptTypes && notInArray(alerts.type, [...exceptTypes]),
+  ]
+  if (selection.incidents) return and(sql`${alerts.opensIncident}`, ...ofAll, hasPart(selection))
+  return and(
+    ...ofAll,
     group === undefined ? undefined : eq(alerts.group, group),
     signal === undefined ? undefined : eq(alerts.signal, signal),
     event === undefined ? undefined : eq(alerts.event, event),
     severity === undefined ? undefined : eq(alerts.severity, severity),
     state === undefined ? undefined : eq(alerts.state, state),
+  )
+}
+
+/** Whether an alert of the incident has these properties, and the incident this state. */
+function hasPart({ group, signal, event, severity, state }: AlertSelector): SQL | undefined {
+  const anyPart = (...conditions: readonly (SQL | undefined)[]) => {
+    const all = conditions.filter((condition) => condition !== undefined)
+    const part = sql`select from alerts p
+      where p.wallet = ${alerts.wallet} and p.incident_id = ${alerts.incidentId}`
+    return sql`exists (${sql.join([part, ...all], sql` and `)})`
+  }
+  const properties = [
+    group === undefined ? undefined : sql`p."group" = ${group}`,
+    signal === undefined ? undefined : sql`p.signal = ${signal}`,
+    event === undefined ? undefined : sql`p.event = ${event}`,
+    severity === undefined ? undefined : sql`p.severity = ${severity}`,
+  ]
+  // An incident is in the state of its alert that is furthest from its end. Alerts that nothing ends count where there
+  // are no others.
+  const counts = sql`(p.is_episode or not ${anyPart(sql`p.is_episode`)})`
+  const before = state === undefined ? [] : STATES_IN_ORDER.slice(0, STATES_IN_ORDER.indexOf(state))
+  return and(
+    properties.every((property) => property === undefined) ? undefined : anyPart(...properties),
+    state === undefined ? undefined : anyPart(sql`p.state = ${state}`, counts),
+    ...before.map((earlier) => not(anyPart(sql`p.state = ${earlier}`, counts))),
   )
 }

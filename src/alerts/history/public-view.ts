@@ -25,17 +25,16 @@ import { messageStates } from '../messages/message-state.ts'
 import { outageSeconds, readOutages } from '../messages/outage-times.ts'
 import type { AlertState } from '../model.ts'
 import { dataFor, recordedFromRow, renderRecordedAlert } from '../recorded-alert.ts'
-import { isAcknowledged, isOpenEpisode, mayBeAcknowledged } from '../rules.ts'
+import { isOpenEpisode } from '../rules.ts'
 import * as store from '../store.ts'
 import { type ReadDeps, stateOf } from './history.ts'
-import { listOpenOthers, oneOfEachEpisode } from './open-others.ts'
+import { type IncidentPage, readIncidentPage } from './incident-page.ts'
 import {
   describeOthers,
   listAlertsAround,
-  listAlertsOfOneOutage,
+  listAlertsOfIncident,
   type OtherAlert,
 } from './other-alerts.ts'
-import { type OutagePage, readOutagePage } from './outage-page.ts'
 
 /** Time after the alert during which its link allows actions. */
 const ACTING_MS = 7 * DAY_MS
@@ -94,15 +93,15 @@ export interface LinkedAlertPage {
    * recipient.
    */
   readonly others: readonly OtherAlert[]
-  /** The outage with several alerts that this one belongs to; then `others` has the alerts outside of it. */
-  readonly outage: OutagePage | undefined
+  /** The incident, if it has several alerts for the link's recipient; `others` has the alerts outside of it. */
+  readonly incident: IncidentPage | undefined
+  /** Number of the incident. */
+  readonly incidentId: number
   /**
-   * Ids of other open alerts of the watch that the link may acknowledge together with this one: one of each
-   * episode.
+   * What may be done about the incident: `over` nothing, `open` acknowledge, `taken` unacknowledge. An alert that
+   * nothing ends is never over.
    */
-  readonly openOthers: readonly number[]
-  /** The same of those that are acknowledged, and whose acknowledgement the link may remove. */
-  readonly takenOthers: readonly number[]
+  readonly incidentState: 'over' | 'open' | 'taken'
   /** Whether the link may acknowledge and mute, by POST. */
   readonly mayAct: boolean
 }
@@ -131,12 +130,11 @@ export async function readLinkedAlertPage(
   const [current = row] = await withCurrentFigures(deps.db, [row])
   const shown = { locale: language, timezone, isGroup: isGroupId(recipient?.chatId ?? 0) }
   const around = recipient === undefined ? [] : await listAlertsAround(deps, row, recipient.id)
-  const isListed = recipient !== undefined && row.isEpisode
-  const together = isListed
-    ? await listAlertsOfOneOutage(deps, row, recipient.id, outage.from)
-    : undefined
-  const whole = await readOutagePage(deps, row, together, { reader: shown, isNamed })
-  const open = await listLinkedOthers(deps, linked)
+  const parts =
+    recipient === undefined
+      ? { rows: [row], isCut: false }
+      : await listAlertsOfIncident(deps, row, recipient.id)
+  const whole = await readIncidentPage(deps, parts, { reader: shown, isNamed })
   const message = shownMessage(renderRecordedAlert(deps, current, shown), state, shown)
   const data = dataFor(shown, recordedFromRow(current).data)
   return {
@@ -165,37 +163,33 @@ export async function readLinkedAlertPage(
       around.filter(({ id }) => whole?.ids.has(id) !== true),
       shown,
     ),
-    outage: whole,
-    openOthers: oneOfEachEpisode(row, open, mayBeAcknowledged).map(({ id }) => id),
-    takenOthers: oneOfEachEpisode(row, open, isAcknowledged).map(({ id }) => id),
+    incident: whole,
+    incidentId: row.incidentId,
+    incidentState: incidentStateOf(parts.rows),
     mayAct: mayAct(row, recipient, deps.clock.now()),
   }
 }
 
-/**
- * Other open alerts of the watch on which a link may act together with its own; none for a link that may only read.
- */
-export async function listLinkedOthers(
-  deps: Pick<Deps, 'db' | 'clock'>,
-  { row, recipient }: LinkedAlert,
-): Promise<readonly store.AlertRow[]> {
-  const now = deps.clock.now()
-  if (recipient === undefined || !mayAct(row, recipient, now)) return []
-  const others = await listOpenOthers(deps.db, row, recipient.id)
-  return others.filter((other) => mayAct(other, recipient, now))
+/** What may be done about an incident with these alerts. */
+function incidentStateOf(alerts: readonly store.AlertRow[]): LinkedAlertPage['incidentState'] {
+  const open = alerts.filter(
+    ({ event, recoveredAt }) => recoveredAt === null && !recoveryRoleOf(event).isRecovery,
+  )
+  if (open.length === 0) return 'over'
+  return open.every(({ acknowledgedAt }) => acknowledgedAt !== null) ? 'taken' : 'open'
 }
 
 /** The message as the page shows it: that of an alert that has recovered is past, its values stay. */
 function shownMessage(
   message: EnvelopeMessage,
-  { recoveredAt, recovery, lostRounds }: MessageState,
+  { recoveredAt, recovery, lostRounds: rounds }: MessageState,
   reader: { readonly locale: Locale; readonly timezone: string },
 ): EnvelopeMessage {
   if (recoveredAt === undefined || message.isRecovery) return message
   // The page says when and after how long it recovered.
   const title = recovery?.(reader)?.title
   const known = title === undefined ? undefined : { title }
-  return { ...message, ...pastWords({ message, locale: reader.locale }, known, lostRounds) }
+  return { ...message, ...pastWords({ message, locale: reader.locale }, known, { rounds }) }
 }
 
 /** Time of an event that nothing ends, once the newest voting rounds of a page are all later; before that null. */

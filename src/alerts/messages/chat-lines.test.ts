@@ -7,7 +7,7 @@ import { alertMail } from '#src/channels/mail/content.ts'
 import { alertView } from '#src/channels/telegram/alert.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
-import { usualSeverity } from '#src/watches/evaluate/severity.ts'
+import { usualSeverity } from '#src/watches/evaluate/usual-severity.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
 import { every } from '../../../test/support/every.ts'
 import { type AlertNote, renderMessage } from './render.ts'
@@ -38,6 +38,7 @@ function envelopeOf(event: string, locale: Locale): Envelope {
   const message = renderMessage(
     {
       alertId: 7,
+      incidentId: 4,
       watchId: 3,
       watchLabel: LABEL,
       event,
@@ -169,7 +170,7 @@ test.each(LOCALES)('an alert in %s names one round: the first of its outage', (l
 
 test('transactions are links in the chat, without their hashes', () => {
   const { html, plain: text } = alertView(envelopeOf('fsp.reveal-offence', 'en'))
-  expect(text).toContain('submit1\u00a0↗ · submit2\u00a0↗ · #7')
+  expect(text).toContain('submit1\u00a0↗ · submit2\u00a0↗ · ')
   expect(html.match(/<a href="[^"]*\/tx\/0x[0-9a-f]{64}">submit\d\u00a0↗<\/a>/g)).toHaveLength(2)
 })
 

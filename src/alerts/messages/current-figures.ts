@@ -9,7 +9,7 @@ import { isOpenEpisode } from '../rules.ts'
 import type { AlertRow } from '../store.ts'
 import * as store from '../store.ts'
 import { hasRecovered } from './outage-times.ts'
-import { type Reader, renderTitle } from './render.ts'
+import { type Reader, renderFields, renderTitle } from './render.ts'
 
 /**
  * These alerts in the same order. The data of those that are open has figures of now, such as the number of rounds
@@ -47,7 +47,11 @@ export function currentFiguresOf(row: AlertRow, reader: Reader): CurrentFigures 
   if (!isOpenEpisode(row) && !(row.isEpisode && hasRecovered(row))) return undefined
   try {
     const current = recordedFromRow(row)
-    return { title: titleOnChain(renderTitle(current, reader)), data: current.data }
+    return {
+      title: titleOnChain(renderTitle(current, reader)),
+      fields: renderFields(current, reader),
+      data: current.data,
+    }
   } catch {
     return undefined
   }

@@ -48,7 +48,7 @@ test('a real alert of the event of a test links to its transaction', () => {
 test('an example may have numbers, and other data than its signal says', () => {
   const { message, data } = exampleEnvelope('fsp.ftso-commit', reader, {
     ...about,
-    ids: { alertId: 4711, watchId: 42 },
+    ids: { alertId: 4711, incidentId: 31, watchId: 42 },
     data: (example) => ({ ...example, reason: 'late' }),
   })
   expect(message).toMatchObject({ alertId: 4711, watchId: 42 })

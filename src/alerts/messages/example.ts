@@ -18,7 +18,7 @@ export const EXAMPLE_PROVIDER = 'Node A'
 const EVENT = 'fsp.ftso-commit'
 const WALLET_EVENT = 'wallet-balance.moved'
 /** Fictional ids of the example. */
-const IDS = { alertId: 4711, watchId: 42 }
+const IDS = { alertId: 4711, incidentId: 31, watchId: 42 }
 /** Age of an example when it is opened: two voting rounds, and the time until both can be judged. */
 const AGE_MS = 5 * MINUTE_MS
 /** Length of a voting round. */
@@ -47,7 +47,7 @@ export function exampleEnvelope(
     readonly severity: Severity
     readonly firedAt: Date
     readonly publicUrl: string
-    readonly ids?: { readonly alertId: number; readonly watchId: number }
+    readonly ids?: typeof IDS
     readonly label?: string
     readonly data?: (example: JsonObject) => JsonObject
   },
@@ -60,7 +60,7 @@ export function exampleEnvelope(
   const reader = { locale, timezone }
   const message = exampleMessage(
     {
-      ...(ids ?? { alertId: null, watchId: null }),
+      ...(ids ?? { alertId: null, incidentId: null, watchId: null }),
       watchLabel: options.label ?? EXAMPLE_PROVIDER,
       event,
       severity,

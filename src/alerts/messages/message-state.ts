@@ -3,6 +3,7 @@ import type { MessageState, RecoverySummary } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import { titleOnChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { lostRewards, outageFiguresOf } from '#src/kernel/outage-figures.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
@@ -41,10 +42,9 @@ export async function messageStates(
       const recovery = recoveries.get(row.id)
       if (recovery === undefined || state.recoveredAt === undefined) return [row.id, state]
       const recoveredAt = outageTimesOf(row, recovery).to ?? state.recoveredAt
-      const rounds = lostRoundsOf(recovery)
       const ended = {
         recoveredAt,
-        ...(rounds !== undefined && { lostRounds: rounds }),
+        ...lossOf(recovery),
         recovery: (reader: Reader) => summaryOf(recovery, reader),
       }
       return [row.id, { ...state, ...ended }]
@@ -82,10 +82,17 @@ function summaryOf(row: store.AlertRow, reader: Reader): RecoverySummary | undef
   }
 }
 
-/** Number of voting rounds that an outage cost, as its recovery states it. */
-function lostRoundsOf({ data }: Pick<store.AlertRow, 'data'>): number | undefined {
-  const { missedRounds: rounds } = JsonObject.catch({}).parse(data)
-  return typeof rounds === 'number' && rounds > 0 ? rounds : undefined
+/** Number of voting rounds that an outage cost, and about how much rewards, as its recovery states them. */
+function lossOf(
+  row: Pick<store.AlertRow, 'data'>,
+): Pick<MessageState, 'lostRounds' | 'lostRewards'> {
+  const data = JsonObject.catch({}).parse(row.data)
+  const { missedRounds: rounds } = data
+  const rewards = lostRewards(outageFiguresOf(data))
+  return {
+    ...(typeof rounds === 'number' && rounds > 0 && { lostRounds: rounds }),
+    ...(rewards !== undefined && { lostRewards: rewards }),
+  }
 }
 
 function stateOf(row: store.AlertRow, mutedUntil: Date | null): MessageState {

@@ -54,7 +54,15 @@ function envelopeOf(
   const reader = { locale: 'en', timezone: 'UTC' } as const
   const message = renderMessage(
     {
-      ...{ alertId, watchId: 1, watchLabel: 'Alpha', event, severity: 'warning', test: false },
+      ...{
+        alertId,
+        incidentId: 1,
+        watchId: 1,
+        watchLabel: 'Alpha',
+        event,
+        severity: 'warning',
+        test: false,
+      },
       ...{ data, firedAt: new Date(firedMs), link: 'https://watchdog.example.org/a/x' },
     },
     reader,
@@ -165,7 +173,7 @@ describe('one outage has one start and one end', () => {
         const sentAt = new Date(
           Math.max(...all.map(({ alert }) => Date.parse(alert.message.firedAt))),
         )
-        const about = { id: 'd', kind: 'group', help: null, sentAt } as const
+        const about = { id: 'd', kind: 'group', openPart: null, sentAt } as const
         const time = (at: Date, shownAt: Date) => plain(formatTimeOn(at, 'en', 'UTC', { shownAt }))
         const sinceIn = (recovered: number) => time(namedStart(failures, recovered), sentAt)
         const length = formatDuration((to.getTime() - from.getTime()) / 1000, 'en', 'short')

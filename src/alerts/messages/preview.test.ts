@@ -119,7 +119,8 @@ const anyData = (event: string) => {
   return fc.dictionary(fc.constantFrom(...names, 'other'), value, { maxKeys: 6 })
 }
 
-describe('a preview of each event', () => {
+// Only against hanging: many events are tried in one test.
+describe('a preview of each event', { timeout: 600_000 }, () => {
   test('is written in every locale and channel from its example', () =>
     every(EVENTS, (event) => {
       for (const locale of LOCALES) {

@@ -6,7 +6,7 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { type Address, Id, JsonObject } from '#src/kernel/units.ts'
-import { usualSeverity } from '#src/watches/evaluate/severity.ts'
+import { usualSeverity } from '#src/watches/evaluate/usual-severity.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
 import { RenderedText } from '../model.ts'
 import { type Reader, renderMessage } from './render.ts'
@@ -79,6 +79,7 @@ function writePreview(request: PreviewRequest, options: PreviewOptions): Preview
   const message = renderMessage(
     {
       alertId: null,
+      incidentId: null,
       watchId: watch?.id ?? null,
       watchLabel: watch?.label ?? source.type,
       event: request.event,

@@ -8,6 +8,7 @@ const FIRED_AT = new Date('2026-11-20T14:05:10.000Z')
 function alertOf(event: string, watchLabel: string, over: Partial<Renderable> = {}): Renderable {
   return {
     alertId: 1,
+    incidentId: 1,
     watchId: 2,
     watchLabel,
     event,

@@ -36,6 +36,7 @@ export interface Reader {
 /** Input of a message: a recorded alert, or an example. */
 export interface Renderable {
   readonly alertId: number | null
+  readonly incidentId: number | null
   readonly watchId: number | null
   readonly watchLabel: string | null
   readonly event: string
@@ -117,6 +118,7 @@ export function createRenderer(): typeof renderMessage {
     const words = find(alert, reader)
     return {
       alertId: alert.alertId,
+      incidentId: alert.incidentId,
       watchId: alert.watchId,
       watchLabel: alert.watchLabel,
       event,
@@ -149,8 +151,17 @@ export function renderTitle(
   alert: Pick<Renderable, 'event' | 'severity' | 'data' | 'firedAt'>,
   reader: Reader,
 ): string {
-  const { t, key, values } = valuesOf(alert, reader)
-  return t(checkedKey(`messages:${key}.title`), values)
+  const { values, ...of } = valuesOf(alert, reader)
+  return titleOf(of, values)
+}
+
+/** The title of the texts `key`, which also says if the cause is probably the network. */
+function titleOf(
+  { t, key, isNetworkWide }: Pick<ReturnType<typeof valuesOf>, 't' | 'key' | 'isNetworkWide'>,
+  values: TextValues,
+): string {
+  const title = t(checkedKey(`messages:${key}.title`), values)
+  return isNetworkWide ? t('messages:network', { title }) : title
 }
 
 /** Title of an alert that has recovered: its title, and the time after which it recovered. */
@@ -167,7 +178,7 @@ function valuesOf(
   const source = findEventSource(event)
   if (source === undefined) throw new Error(`no signal emits ${event}`)
   const presented = source.signal.present(event, data)
-  const { fields, count, form, advice } = presented
+  const { fields, count, form, advice, isNetworkWide = false } = presented
   const facts = withRoundedAmounts(presented.facts)
   const clock = { locale: reader.locale, timeZone: reader.timezone }
   const values = {
@@ -182,7 +193,8 @@ function valuesOf(
     context: severity,
   }
   const key = form === undefined ? event : `${event}.${form}`
-  return { t: translator(reader.locale), key, values, facts, fields, advice, clock }
+  const t = translator(reader.locale)
+  return { t, key, values, facts, fields, advice, isNetworkWide, clock }
 }
 
 function wordsOf(
@@ -195,12 +207,12 @@ function wordsOf(
   }: Pick<Renderable, 'event' | 'severity' | 'data' | 'firedAt' | 'notes'>,
   reader: Reader,
 ): Words {
-  const { t, key, values, facts, fields, advice, clock } = valuesOf(
+  const { t, key, values, facts, fields, advice, isNetworkWide, clock } = valuesOf(
     { event, severity, data, firedAt },
     reader,
   )
   const write = (values: TextValues) => ({
-    title: t(checkedKey(`messages:${key}.title`), values),
+    title: titleOf({ t, key, isNetworkWide }, values),
     body: [
       t(checkedKey(`messages:${key}.body`), values),
       ...(advice === undefined ? [] : [t(checkedKey(`messages:advice.${advice}`), values)]),
@@ -221,21 +233,32 @@ function wordsOf(
         return `${marked.title}${marked.body}`.includes(MARK)
       }),
     ),
-    fields: fields.flatMap((name): MessageField[] => {
-      const fact = facts[name]
-      if (fact === undefined) return []
-      const href = linkOf(fact)
-      const label = t(checkedKey(`messages:field.${name}`))
-      return [
-        {
-          key: name,
-          label,
-          value: formatDisplayValue(fact, clock),
-          ...(href !== undefined && { href }),
-        },
-      ]
-    }),
+    fields: fieldsOf({ t, facts, fields, clock }),
   }
+}
+
+/** The fields of an alert, as `renderMessage` writes them. */
+export function renderFields(
+  alert: Pick<Renderable, 'event' | 'severity' | 'data' | 'firedAt'>,
+  reader: Reader,
+): readonly MessageField[] {
+  return fieldsOf(valuesOf(alert, reader))
+}
+
+function fieldsOf({
+  t,
+  facts,
+  fields,
+  clock,
+}: Pick<ReturnType<typeof valuesOf>, 't' | 'facts' | 'fields' | 'clock'>): readonly MessageField[] {
+  return fields.flatMap((name): MessageField[] => {
+    const fact = facts[name]
+    if (fact === undefined) return []
+    const href = linkOf(fact)
+    const label = t(checkedKey(`messages:field.${name}`))
+    const value = formatDisplayValue(fact, clock)
+    return [{ key: name, label, value, ...(href !== undefined && { href }) }]
+  })
 }
 
 /**

@@ -5,7 +5,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { type ConsentRequest, confirmEmail } from '#src/recipients/consent.ts'
 import type { DecryptedDestination } from '#src/recipients/destinations.ts'
-import { usualSeverity } from '#src/watches/evaluate/severity.ts'
+import { usualSeverity } from '#src/watches/evaluate/usual-severity.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { findExampleAlert } from '#src/watches/manage/example-alert.ts'
 import { exampleMessage, signalPageUrl } from './example.ts'
@@ -81,6 +81,7 @@ async function exampleFor(
   const message = exampleMessage(
     {
       alertId: null,
+      incidentId: null,
       watchId: watch?.id ?? null,
       watchLabel: watch?.label ?? null,
       event,

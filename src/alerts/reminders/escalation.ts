@@ -6,11 +6,11 @@ import * as delivery from '#src/delivery/service.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
+import { newestOfEach } from '../incidents/heading.ts'
 import { withCurrentFigures } from '../messages/current-figures.ts'
 import type { NotifyDeps } from '../notify/deps.ts'
 import { type Notification, notificationOf, notifyRecipients } from '../notify/notify.ts'
-import { recordedFromRow } from '../recorded-alert.ts'
-import { episodeKeyOf, isMuted } from '../rules.ts'
+import { isMuted } from '../rules.ts'
 import * as store from '../store.ts'
 import * as escalationStore from './escalation-store.ts'
 import { toIdRows } from './id-rows.ts'
@@ -25,7 +25,7 @@ type Step =
   | { readonly act: 'escalate'; readonly watch: WatchForNotification }
 
 /**
- * Sends due escalations: each episode once, whichever of its alerts is due first.
+ * Sends due escalations: each incident once, with all of its open alerts, whichever of them is due first.
  *
  * @returns number of due alerts
  */
@@ -49,8 +49,7 @@ export async function sendDueEscalations(
     ),
   )
   const open = await withCurrentFigures(tx, await store.listOpenOfWatches(tx, watchIds))
-  const keyOf = (row: store.AlertRow) =>
-    `${row.watchId} ${row.signal} ${row.isEpisode ? episodeKeyOf(recordedFromRow(row)) : row.id}`
+  const keyOf = ({ wallet, incidentId }: store.AlertRow) => `${wallet} ${incidentId}`
   const due = new Map(
     steps.flatMap(({ row, step }) =>
       step.act === 'escalate' ? [[keyOf(row), { row, watch: step.watch }] as const] : [],
@@ -60,10 +59,11 @@ export async function sendDueEscalations(
   const notified = await notifyRecipients(
     deps,
     tx,
-    [...due].map(([key, { row, watch }]) => {
+    [...due].flatMap(([key, { row, watch }]) => {
+      const open = together.filter((other) => keyOf(other) === key && isUntaken(other))
       // Of the alerts of one episode the newest is sent.
-      const newest = together.filter((other) => keyOf(other) === key).at(-1) ?? row
-      return escalationOf(newest, watch, now)
+      const newest = open.length === 0 ? [row] : newestOfEach(open).toReversed()
+      return newest.map((alert) => escalationOf(alert, watch, now))
     }),
   )
   const escalated = [
@@ -73,9 +73,8 @@ export async function sendDueEscalations(
   ]
   const recipientsOf = (key: string) => {
     const ids = escalated.flatMap((row) => (keyOf(row) === key ? [row.id] : []))
-    return notified.flatMap((recipient) =>
-      ids.includes(recipient.alertId) ? [recipient.recipientId] : [],
-    )
+    const told = notified.filter(({ alertId }) => ids.includes(alertId))
+    return [...new Set(told.map(({ recipientId }) => recipientId))]
   }
   await escalationStore.markEscalated(
     tx,
@@ -88,6 +87,11 @@ export async function sendDueEscalations(
     escalated.map(({ id }) => id),
   )
   return rows.length
+}
+
+/** Whether nobody has acknowledged or muted an alert. */
+function isUntaken({ acknowledgedAt, mutedAt }: store.AlertRow): boolean {
+  return acknowledgedAt === null && mutedAt === null
 }
 
 function escalationOf(row: store.AlertRow, watch: WatchForNotification, now: Date): Notification {

@@ -15,7 +15,7 @@ import * as store from '../store.ts'
 const GLYPH = '📭'
 /** List of the alerts that a destination may have missed. */
 const ALERTS_OF_THE_WEEK = packed('alert.list', {
-  filter: { state: 'all', severity: 'all', time: '7d', watchId: undefined },
+  filter: { time: '7d', watchId: undefined },
   cursor: undefined,
 })
 

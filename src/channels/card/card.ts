@@ -11,8 +11,16 @@ import { cutText } from '#src/kernel/cut-text.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from '../envelope.ts'
-import { failureIn, isHealthy, isStillCaused, openIn, sharedField } from '../groups/group.ts'
-import { groupTimes, lostRounds, namedIn } from '../groups/times.ts'
+import { figuresOfCause, isNetworkCause } from '../groups/cause.ts'
+import {
+  type Failure,
+  failureIn,
+  isHealthy,
+  isStillCaused,
+  openIn,
+  sharedField,
+} from '../groups/group.ts'
+import { groupTimes, lostRewardsIn, lostRounds, namedIn } from '../groups/times.ts'
 import { groupBody, groupHeading, groupLine } from '../groups/wording.ts'
 import { alertHeading } from './heading.ts'
 import { type CardItem, groupItem, TITLE_MAX, transferItem } from './items.ts'
@@ -128,7 +136,7 @@ function groupCard(
   const worst = namedIn(envelope, state)
   const isOver = open.length === 0 || hasEnded(state)
   const failure = failureIn(envelope, state)
-  const isSilent = failure === 'silent'
+  const isSilent = failure === 'silent' && !isNetworkCause(envelope.cause)
   const times = { ...groupTimes(envelope, state), shownAt: shownAtOf(envelope, state, now) }
   const { cause, ...uncaused } = envelope
   const isWell = (isOver && isHealthy(items, state)) || cause?.kind === 'healthy'
@@ -144,6 +152,7 @@ function groupCard(
     isOver: isOver && !isFollowUpOver,
     isCut,
     rounds: lostRounds(envelope, state),
+    rewards: lostRewardsIn(envelope, state),
   })
   // The line is about what the heading says.
   const about = hasCause || isOver ? items : [worst]
@@ -161,11 +170,8 @@ function groupCard(
       groupLine(envelope, { ...times, about, worst, isSilent, isLengthStated, state, writer }),
     ],
     body: groupBody(envelope, { items, worst, failure, isOver, isReminder, state }),
-    // A heading about a common cause counts the lost rounds, so the field with the id of one round is left out.
     fields:
-      isFollowUpOver || areTransfers
-        ? []
-        : sharedField(items).filter(({ key }) => !hasCause || key !== 'round'),
+      isFollowUpOver || areTransfers ? [] : groupFields(envelope, items, { failure, hasCause }),
     // A group of recoveries replies to the message that lists its alerts. That message shows these lines already, so
     // they are not repeated.
     ...listed(t, isFollowUpOver || envelope.repliesToList === true ? [] : items, 0, (item) =>
@@ -175,6 +181,19 @@ function groupCard(
     number: undefined,
     tone: isOver ? 'fine' : isSilent ? 'critical' : toneOf(worst, {}),
   }
+}
+
+/** What is known of a common cause, then what the alerts share. */
+function groupFields(
+  { cause, locale }: Envelope,
+  items: readonly EnvelopeMessage[],
+  { failure, hasCause }: { readonly failure: Failure | undefined; readonly hasCause: boolean },
+): readonly MessageField[] {
+  return [
+    ...(failure === undefined ? [] : figuresOfCause(cause, locale)),
+    // A heading about a common cause counts the lost rounds, so the field with the id of one round is left out.
+    ...sharedField(items).filter(({ key }) => !hasCause || key !== 'round'),
+  ]
 }
 
 /** Alerts of one minute, with their count. */

@@ -17,7 +17,7 @@ export function alertLegend(t: Translate): string {
 export function alertButtonNames(t: Translate) {
   return {
     acknowledge: t('messages:button.acknowledge'),
-    mute: t('messages:button.mute1h'),
+    mute: t('messages:button.mute'),
     why: t('messages:button.why'),
     causes: t('messages:button.causes'),
     action: t('messages:button.action'),

@@ -106,7 +106,7 @@ describe('the help of a transfer', () => {
 
   test('differs in the chat by the direction of the transfer', () => {
     const shown = (data: object) =>
-      alertView(envelopeOf({ data: { ...data } }), { help: 'action' }).plain
+      alertView(envelopeOf({ data: { ...data } }), { open: 'action' }).plain
     expect(shown(sent)).toContain('Whoever has the key can send again')
     expect(shown(received)).not.toContain('Whoever has the key')
   })
@@ -116,7 +116,13 @@ describe('the text of a transfer', () => {
   const body = (data: object, locale: Locale = 'en') =>
     createRenderer()(
       {
-        ...{ alertId: 1, watchId: 1, watchLabel: 'Treasury', event: 'wallet-balance.moved' },
+        ...{
+          alertId: 1,
+          incidentId: 1,
+          watchId: 1,
+          watchLabel: 'Treasury',
+          event: 'wallet-balance.moved',
+        },
         severity: 'warning',
         data: {
           ...sent,

@@ -119,7 +119,8 @@ describe('the cause of several alerts', () => {
 describe('its heading', () => {
   const from = new Date('2026-11-20T22:18:00.000Z')
   const to = new Date('2026-11-20T22:24:00Z')
-  const of = { watch: 'Alpha', from, to: undefined, shownAt: to, isOver: false, rounds: undefined }
+  const unknown = { rounds: undefined, rewards: undefined }
+  const of = { watch: 'Alpha', from, to: undefined, shownAt: to, isOver: false, ...unknown }
   const heading = (
     cause: Envelope['cause'],
     over: object = {},

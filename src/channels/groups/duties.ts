@@ -15,7 +15,12 @@ export function dutiesOf(cause: 'silent' | 'ftso' | 'fdc'): readonly string[] {
 
 /** Whether an event is about a duty of a voting round: that a provider failed it, or fulfils it again. */
 export function isAboutDuty(event: string): boolean {
-  return isFailedDuty(event.replace(/\.recovered$/, ''))
+  return isFailedDuty(failedEventOf(event))
+}
+
+/** The event that an event is the recovery of, or itself. */
+export function failedEventOf(event: string): string {
+  return event.replace(/\.recovered$/, '')
 }
 
 /** Whether an event says that a provider failed a duty of a voting round. */

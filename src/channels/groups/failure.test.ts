@@ -40,7 +40,7 @@ describe.each(FAILURES)('the failure “%s”', (kind) => {
     const envelope = failureOf(kind, locale)
     const body = withoutMarks(translate(locale, `messages:group.${kind}Body`))
     const action = withoutMarks(translate(locale, `messages:group.${kind}Action`))
-    const chat = withoutMarks(alertView(envelope, { help: 'action' }).plain)
+    const chat = withoutMarks(alertView(envelope, { open: 'action' }).plain)
     expect(chat).toContain(body)
     expect(chat.endsWith(`\n\n${action}`)).toBe(true)
     const mail = withoutMarks(alertMail(envelope, READER).text)
@@ -59,7 +59,7 @@ describe.each(FAILURES)('the failure “%s”', (kind) => {
   test('loses its damage and its first step with the first duty that is well again', () => {
     const state: MessageState = {
       items: new Map([[1, { recoveredAt: new Date('2026-11-20T13:09:00Z') }]]),
-      help: 'action',
+      open: 'action',
     }
     const text = withoutMarks(alertView(failureOf(kind, 'en'), state).plain)
     expect(text).not.toContain(withoutMarks(translate('en', `messages:group.${kind}Body`)))

@@ -1,5 +1,6 @@
 /** When the alerts of one message began and ended: the same times in chats, mails and incidents. Pure. */
 
+import type { Estimate } from '#src/kernel/outage-figures.ts'
 import { hasEnded, worstOf } from '../card/wording.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from '../envelope.ts'
 import { dutiesOf, isAboutDuty } from './duties.ts'
@@ -43,6 +44,14 @@ export function lostRounds(envelope: Envelope, state: MessageState): number | un
     (item) => stateIn(state, item).lostRounds ?? [],
   )
   return rounds.length === 0 ? undefined : Math.max(...rounds)
+}
+
+/** About how much rewards the rounds of the outage earn, by the recovery that states most; undefined while unknown. */
+export function lostRewardsIn(envelope: Envelope, state: MessageState): Estimate | undefined {
+  const all = dutiesOrAll(itemsOf(envelope)).flatMap(
+    (item) => stateIn(state, item).lostRewards ?? [],
+  )
+  return all.toSorted((a, b) => (a.units < b.units ? 1 : -1))[0]
 }
 
 /** Alerts about duties, or all if there are none: low balances and the like end at other times. */

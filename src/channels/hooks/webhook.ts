@@ -216,6 +216,7 @@ export function webhookBody(envelope: Envelope): string {
 function publicMessage(message: Message): Message {
   return {
     alertId: message.alertId,
+    incidentId: message.incidentId,
     watchId: message.watchId,
     watchLabel: message.watchLabel,
     event: message.event,

@@ -43,14 +43,41 @@ describe('an alert', () => {
 
   test('has its buttons as they are drawn', () => {
     expect(buttons(alertView(envelopeOf(commit)))).toEqual([
-      ['Acknowledge 1:alert.ack:3mv', 'What to do 1:alert.help:3mv:d'],
+      ['Acknowledge 1:alert.ack:3mv', 'What to do 1:alert.open:3mv:d'],
+      ['Mute… 1:alert.open:3mv:m', 'Details https://watchdog.example.org/a/abc123'],
+    ])
+  })
+
+  test('has the further help in place of other buttons, while help is open', () => {
+    expect(buttons(alertView(envelopeOf(commit), { open: 'action' }))).toEqual([
+      ['Acknowledge 1:alert.ack:3mv', '✓ What to do 1:alert.open:3mv:d'],
+      ['Why? 1:alert.open:3mv:w', 'Causes 1:alert.open:3mv:c'],
+    ])
+  })
+
+  test('has the ways to mute in place of its buttons, once they are open', () => {
+    const ways = [
       ['Mute 1\u00a0h 1:alert.mute:3mv:1h', 'Mute 8\u00a0h 1:alert.mute:3mv:8h'],
       ['Mute until recovered 1:alert.mute:3mv:rec'],
-      [
-        'Details https://watchdog.example.org/a/abc123',
-        'Why? 1:alert.help:3mv:w',
-        'Causes 1:alert.help:3mv:c',
-      ],
+    ]
+    const back = ['‹ Back 1:alert.open:3mv:m']
+    const muting = (over: Partial<Envelope>) =>
+      buttons(alertView({ ...envelopeOf(commit), ...over }, { open: 'mute' }))
+    const watch = 'This watch… 1:watch.mute:16'
+    expect(muting({})).toEqual([...ways, [watch], back])
+    const off = 'Turn off all reminders 1:settings.remind:off'
+    expect(muting({ kind: 'reminder' })).toEqual([...ways, [watch], [off], back])
+    // Once it is muted, one button ends that.
+    const muted = { open: 'mute', muted: { until: 'recovered' } } as const
+    expect(buttons(alertView(envelopeOf(commit), muted)).at(-1)?.[0]).toBe(
+      'Unmute 1:alert.mute:3mv:0',
+    )
+  })
+
+  test('of severity info has its page alone', () => {
+    const news = { ...commit.message, severity: 'info' } as const
+    expect(buttons(alertView(envelopeOf({ ...commit, message: news })))).toEqual([
+      ['Details https://watchdog.example.org/a/abc123'],
     ])
   })
 
@@ -59,15 +86,15 @@ describe('an alert', () => {
     ['isTopUp', { isTopUp: true }],
     ['isOwnPayment', { isOwnPayment: true }],
   ])('about money that left is acknowledged unless it paid the own top-up: %s', (what, paid) => {
-    const sent = { event: 'wallet-balance.moved', severity: 'info' } as const
+    const sent = { event: 'wallet-balance.moved', severity: 'warning' } as const
     const view = alertView(envelopeOf({ data: { direction: 'outgoing', ...paid }, message: sent }))
     const [first = []] = buttons(view)
     expect(first).toEqual(
       what !== 'unknown'
         ? ['Details https://watchdog.example.org/a/abc123']
-        : ['Acknowledge 1:alert.ack:3mv', 'What to do 1:alert.help:3mv:d'],
+        : ['Acknowledge 1:alert.ack:3mv', 'What to do 1:alert.open:3mv:d'],
     )
-    expect(view.rows).toHaveLength(what === 'unknown' ? 3 : 1)
+    expect(view.rows).toHaveLength(what === 'unknown' ? 2 : 1)
   })
 
   test('about own payments alone, several in one message, needs no acknowledgement and no mute', () => {
@@ -87,18 +114,14 @@ describe('an alert', () => {
     const other = { ...payment(4713, 'sent'), severity: 'warning' } as const
     expect(shown(payment(4711, 'topUp'), other).rows[0]?.map(({ label }) => label)).toEqual([
       'Acknowledge all',
-      'Alerts',
+      'What to do',
     ])
   })
 
   test('keeps its page and its help where nobody may change anything', () => {
     expect(buttons(alertView(envelopeOf(commit), {}, { isReceiveOnly: true }))).toEqual([
-      ['What to do 1:alert.help:3mv:d'],
-      [
-        'Details https://watchdog.example.org/a/abc123',
-        'Why? 1:alert.help:3mv:w',
-        'Causes 1:alert.help:3mv:c',
-      ],
+      ['What to do 1:alert.open:3mv:d'],
+      ['Details https://watchdog.example.org/a/abc123'],
     ])
   })
 
@@ -183,7 +206,7 @@ describe('an alert', () => {
       message: { event: 'fsp.monitoring', severity: 'warning' },
     })
     const rows = buttons(alertView(envelope))
-    expect(rows[1]).toEqual(['Status 1:status'])
+    expect(rows[1]?.[0]).toBe('Status 1:status')
     expect(rows.flat().join()).not.toContain('mute')
   })
 
@@ -237,8 +260,8 @@ describe('an alert', () => {
 
   test('of the test of a destination has the look of the alert, and buttons that change nothing', () => {
     const link = 'https://watchdog.example.org/docs/watches/wallet-balance/balance-change'
-    const real = alertView(envelopeOf({ message: { link } }))
-    const message = { test: true, alertId: null, link }
+    const real = alertView(envelopeOf({ message: { link, severity: 'warning' } }))
+    const message = { test: true, alertId: null, link, severity: 'warning' } as const
     const view = alertView(envelopeOf({ data: { test: true }, message }))
     const lines = (html: string) => html.replace(' · #4711', '').split('\n')
     expect(lines(view.html)).toEqual(
@@ -250,8 +273,7 @@ describe('an alert', () => {
     expect(new Set(pressed)).toEqual(
       new Set([
         packed('test.try', { what: 'ack' }),
-        packed('test.try', { what: 'mute' }),
-        ...(['w', 'c', 'd'] as const).map((part) => packed('test.help', { part })),
+        ...(['d', 'm'] as const).map((part) => packed('test.open', { part })),
       ]),
     )
     expect(view.rows.flat()).toContainEqual({ label: 'Details', url: link })
@@ -280,7 +302,7 @@ describe('an alert', () => {
   })
 
   test('gives the link as text where it cannot be on a button', () => {
-    const message = { link: 'http://localhost:8080/a/x' }
+    const message = { link: 'http://localhost:8080/a/x', severity: 'warning' } as const
     const { html, rows } = alertView(envelopeOf({ message }))
     expect(html.endsWith('Details\n<code>http://localhost:8080/a/x</code>')).toBe(true)
     expect(JSON.stringify(rows)).not.toContain('localhost')
@@ -332,14 +354,14 @@ describe('after a press', () => {
       muted: { until: new Date('2026-11-20T14:05:00Z') },
     })
     expect(lineOf(view.plain)).toMatch(/ · 🔕 until 15:05$/)
-    expect(buttons(view)[1]).toEqual(['Unmute 1:watch.unmute:16'])
-    expect(buttons(view)).toHaveLength(3)
+    expect(buttons(view)[1]?.[0]).toBe('Unmute 1:watch.unmute:16')
+    expect(buttons(view)).toHaveLength(2)
   })
 
   test('an episode that is muted until it recovers says so, and offers to end it', () => {
     const view = alertView(envelopeOf(commit), { acknowledged, muted: { until: 'recovered' } })
     expect(lineOf(view.plain)).toMatch(/, 14:05 · 🔕 until recovered$/)
-    expect(buttons(view)[1]).toEqual(['Unmute 1:alert.mute:3mv:0'])
+    expect(buttons(view)[1]?.[0]).toBe('Unmute 1:alert.mute:3mv:0')
   })
 
   test('help opens as a quote below the text, and its button carries a tick', () => {
@@ -348,14 +370,14 @@ describe('after a press', () => {
       ['causes', 'causes', '✓ Causes'],
       ['action', 'action', '✓ What to do'],
     ] as const) {
-      const view = alertView(envelopeOf(commit), { help })
+      const view = alertView(envelopeOf(commit), { open: help })
       const key = `signals:provider-fsp.ftso-commit.help.${part}` as const
       const text = translate('en', key)
       expect(view.html).toMatch(/<blockquote>[^<]+<\/blockquote>$/)
       expect(view.plain).toContain(text)
       expect(view.rows.flat().map((button) => button.label)).toContain(label)
     }
-    const { plain } = alertView(envelopeOf(commit), { help: 'why' })
+    const { plain } = alertView(envelopeOf(commit), { open: 'why' })
     expect(plain).toContain(translate('en', 'signals:provider-fsp.ftso-commit.help.checked'))
   })
 
@@ -397,7 +419,7 @@ describe('after a press', () => {
       lostRounds: 8,
       recoveredAt: new Date('2026-11-20T13:15:01Z'),
       recovery,
-      help: 'action',
+      open: 'action',
     } as const
     const body = 'Node A sends nothing. Check that the client is running.'
     const envelope = envelopeOf({ ...commit, message: { ...commit.message, body } })
@@ -445,14 +467,17 @@ describe('other messages', () => {
     expect(buttons(view)[0]?.[0]).toBe('Acknowledge 1:alert.ack:3mv')
   })
 
-  test('a reminder can be acknowledged, muted until it recovers, or switched off', () => {
+  test('a reminder can be acknowledged; its ways to mute switch reminders off, too', () => {
     const message = { ...commit.message, severity: 'critical' } as const
     const view = alertView(envelopeOf({ ...commit, kind: 'reminder', answers: 4711, message }))
-    expect(buttons(view).slice(0, 3)).toEqual([
-      ['Acknowledge 1:alert.ack:3mv', 'What to do 1:alert.help:3mv:d'],
-      ['Mute until recovered 1:alert.mute:3mv:rec'],
-      ['Turn off all reminders 1:settings.remind:off'],
+    expect(buttons(view)[0]).toEqual([
+      'Acknowledge 1:alert.ack:3mv',
+      'What to do 1:alert.open:3mv:d',
     ])
+    const muting = alertView(envelopeOf({ ...commit, kind: 'reminder', answers: 4711, message }), {
+      open: 'mute',
+    })
+    expect(buttons(muting).flat()).toContain('Turn off all reminders 1:settings.remind:off')
   })
 
   test('a reminder shows the current state: acknowledged and recovered alerts have none', () => {
@@ -521,12 +546,18 @@ describe('other messages', () => {
       ].join('\n'),
     )
     expect(buttons(view)).toEqual([
-      ['Acknowledge all 1:alert.ackAll', 'Alerts 1:alert.list:aad16:'],
+      ['Acknowledge all 1:alert.ackAll'],
+      ['Mute… 1:alert.open:3mw:m', 'Alerts 1:alert.list:d16:'],
+    ])
+    const muting = alertView(groupOf(), { open: 'mute' })
+    expect(buttons(muting)).toEqual([
       ['Mute 1\u00a0h 1:alert.mute:3mw:1h', 'Mute 8\u00a0h 1:alert.mute:3mw:8h'],
       ['Mute until recovered 1:alert.mute:3mw:rec'],
+      ['This watch… 1:watch.mute:16'],
+      ['‹ Back 1:alert.open:3mw:m'],
     ])
     const received = alertView(groupOf(), {}, { isReceiveOnly: true })
-    expect(buttons(received)).toEqual([['Alerts 1:alert.list:aad16:']])
+    expect(buttons(received)).toEqual([['Alerts 1:alert.list:d16:']])
   })
 
   test('a group shows which of its alerts are over, and when all are', () => {
@@ -544,7 +575,7 @@ describe('other messages', () => {
       '🟢 \u2068Node A\u2069: 3 alerts have ended',
       'Recovered · active 14:02 to 14:12\u00a0UTC+1 · 9 min, 29 s',
     ])
-    expect(buttons(view)).toEqual([['Alerts 1:alert.list:aad16:']])
+    expect(buttons(view)).toEqual([['Alerts 1:alert.list:d16:']])
   })
 
   test('a group names what to do first, and takes back an acknowledgement of all', () => {
@@ -555,15 +586,15 @@ describe('other messages', () => {
     })
     const envelope = { ...group, items }
     const at = new Date('2026-11-20T13:10:00Z')
-    expect(buttons(alertView(envelope)).at(-1)).toEqual(['What to do 1:alert.help:3mw:d'])
-    const acknowledged = alertView(envelope, { acknowledged: { at, by: 'Ann' }, help: 'action' })
+    expect(buttons(alertView(envelope))[0]?.[1]).toBe('What to do 1:alert.open:3mw:d')
+    const acknowledged = alertView(envelope, { acknowledged: { at, by: 'Ann' }, open: 'action' })
     expect(buttons(acknowledged)[0]?.[0]).toBe('Unacknowledge 1:alert.unackAll')
-    expect(buttons(acknowledged).at(-1)).toEqual(['✓ What to do 1:alert.help:3mw:d'])
+    expect(buttons(acknowledged)[0]?.[1]).toBe('✓ What to do 1:alert.open:3mw:d')
     const text = translate('en', 'signals:provider-fsp.ftso-reveal.help.action')
     expect(acknowledged.plain.endsWith(`FTSO reveal missing\n${text}`)).toBe(true)
     // Over, the most severe one needs nothing any more.
     const over = { items: new Map([[4712, { recoveredAt: at }]]) }
-    expect(buttons(alertView(envelope, over)).at(-1)).toEqual(['What to do 1:alert.help:3mv:d'])
+    expect(buttons(alertView(envelope, over))[0]?.[1]).toBe('What to do 1:alert.open:3mv:d')
   })
 
   test('a roll-up counts by severity and watch, and names the newest', () => {
@@ -580,7 +611,7 @@ describe('other messages', () => {
       'Newest: 14:02:47 \u2068Node A\u2069, Alert 16',
     ])
     expect(buttons(view)).toEqual([
-      ['Show alerts 1:alert.list:aad:'],
+      ['Show alerts 1:alert.list:d:'],
       ['Mute all 1\u00a0h 1:mute.all:1h'],
     ])
     // Muting the chat needs no right to the wallet.
@@ -609,7 +640,7 @@ describe('other messages', () => {
     expect(lines[2]).toBe('32 alerts.')
     expect(lines[4]).toBe('14:02 🟠 \u2068Node A\u2069: FTSO commit missing')
     expect(lines.at(-1)).toBe('and 12 more')
-    expect(buttons(view)).toEqual([['Show alerts 1:alert.list:aad:']])
+    expect(buttons(view)).toEqual([['Show alerts 1:alert.list:d:']])
   })
 
   test('a notice has the buttons it brings, and pages no button can hold as text', () => {
@@ -730,7 +761,7 @@ describe('every view', () => {
               fields: fieldsOf(9, `0x${'ab'.repeat(32)}`),
             },
           })
-          const state = { help, acknowledged: { at: new Date(0), by: 'n'.repeat(64) } }
+          const state = { open: help, acknowledged: { at: new Date(0), by: 'n'.repeat(64) } }
           const view = alertView(envelope, state, options)
           expect(view.plain.length).toBeLessThanOrEqual(TEXT_MAX)
           expect(view.plain).toContain('b'.repeat(320))
@@ -802,12 +833,12 @@ describe('a silence of a provider', () => {
     const helped = { ...silence, items, locale }
     const action = translate(locale, 'messages:group.silentAction')
     const commits = translate(locale, 'signals:provider-fsp.ftso-commit.help.action')
-    const whole = alertView(helped, { help: 'action' })
+    const whole = alertView(helped, { open: 'action' })
     expect(whole.plain.endsWith(`\n\n${action}`)).toBe(true)
     expect(whole.plain).not.toContain(commits)
-    expect(whole.rows.at(-1)).toMatchObject([{ data: '1:alert.help:3mv:d' }])
+    expect(whole.rows[0]?.[1]).toMatchObject({ data: '1:alert.open:3mv:d' })
     const recoveredAt = new Date('2026-11-20T13:09:00Z')
-    const part = { items: new Map([[4712, { recoveredAt }]]), help: 'action' } as const
+    const part = { items: new Map([[4712, { recoveredAt }]]), open: 'action' } as const
     expect(alertView(helped, part).plain.endsWith(commits)).toBe(true)
   })
 

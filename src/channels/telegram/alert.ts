@@ -88,7 +88,7 @@ function alertParts(
 ): ChatParts {
   const { message } = envelope
   const t = translator(envelope.locale)
-  const topic = hasEnded(state) ? undefined : state.help
+  const topic = hasEnded(state) || state.open === 'mute' ? undefined : state.open
   const help = topic === undefined ? undefined : helpText(t, helpRef(envelope), topic)
   const facts = factsOf(envelope, CHAT_FACTS)
   return {
@@ -117,7 +117,7 @@ function listParts(
   const isTight = card.items.length > 0 && card.body === ''
   const items = card.items.map((item) => itemLine(item, envelope, options))
   const isCounted = kind === 'group' || kind === 'rollup'
-  const isHelped = kind === 'group' && state.help === 'action'
+  const isHelped = kind === 'group' && state.open === 'action'
   const help = isHelped ? groupHelp(envelope, state) : undefined
   return {
     headHtml: headOf(card, envelope, options),

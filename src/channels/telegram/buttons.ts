@@ -2,8 +2,8 @@ import {
   alertsOfLast24Hours,
   argumentsOf,
   type ButtonData,
-  type HelpPart,
   type MuteDuration,
+  type PartCode,
   type Press,
   packed,
   unpacked,
@@ -15,23 +15,25 @@ import type { Address } from '#src/kernel/units.ts'
 import { type Button, layout, type Rows } from '#src/telegram/buttons.ts'
 import { helpRef, isOwnPayment } from '../card/transfer.ts'
 import { hasEnded, isOpenLink, worstOf } from '../card/wording.ts'
-import type { Envelope, EnvelopeMessage, MessageState } from '../envelope.ts'
+import type { Envelope, EnvelopeMessage, MessageState, OpenPart } from '../envelope.ts'
 import { actionableIn, groupHelp } from '../groups/group.ts'
 
 /** Buttons below a message of the chat channel. */
 
-/** The section of a signal's help that each help button expands, by the part in the data of the button. */
-export const SIGNAL_HELP_OF_PART: Readonly<Record<HelpPart, SignalHelpSection>> = {
+/** What each button opens below a message, by the part in the data of the button. */
+export const PART_OF_CODE: Readonly<Record<PartCode, OpenPart>> = {
   w: 'why',
   c: 'causes',
   d: 'action',
+  m: 'mute',
 }
 
-/** Inverse of `SIGNAL_HELP_OF_PART`. */
-const PART_OF_SIGNAL_HELP: Readonly<Record<SignalHelpSection, HelpPart>> = {
+/** Inverse of `PART_OF_CODE`. */
+const CODE_OF_PART: Readonly<Record<OpenPart, PartCode>> = {
   why: 'w',
   causes: 'c',
   action: 'd',
+  mute: 'm',
 }
 
 /**
@@ -44,6 +46,7 @@ const NEEDS_WRITE: ReadonlySet<Verb> = new Set([
   'alert.ackAll',
   'alert.unackAll',
   'alert.mute',
+  'watch.mute',
   'watch.unmute',
   'settings.remind',
 ])
@@ -75,7 +78,7 @@ export function buttonsOf(
   const usable = isReceiveOnly
     ? rows.map((row) => row.filter((button) => !needsWrite(button)))
     : rows
-  const shown = layout(usable.map((row) => row.map((button) => tickedIfOpen(button, state.help))))
+  const shown = layout(usable.map((row) => row.map((button) => tickedIfOpen(button, state.open))))
   return isDestinationTest(envelope) ? shown.map((row) => row.map(asTestButton)) : shown
 }
 
@@ -102,9 +105,9 @@ function dataOfTest(button: Button, press: Press): ButtonData | string {
       return packed('test.try', { what: 'ack' })
     case 'alert.mute':
       return packed('test.try', { what: press.args['duration'] === 'rec' ? 'rec' : 'mute' })
-    case 'alert.help': {
-      const { part } = argumentsOf<'alert.help'>({ verb: press.verb, args: press.args })
-      return packed('test.help', { part })
+    case 'alert.open': {
+      const { part } = argumentsOf<'alert.open'>({ verb: press.verb, args: press.args })
+      return packed('test.open', { part })
     }
     default:
       return KEPT_IN_TEST.has(press.verb) && 'data' in button ? button.data : packed('test.press')
@@ -113,14 +116,14 @@ function dataOfTest(button: Button, press: Press): ButtonData | string {
 
 function needsWrite(button: Button): boolean {
   const press = 'data' in button ? unpacked(button.data) : undefined
-  return press !== undefined && NEEDS_WRITE.has(press.verb)
+  return press !== undefined && (NEEDS_WRITE.has(press.verb) || press.args['part'] === 'm')
 }
 
 /** A help button has a tick while its section is expanded. */
-function tickedIfOpen(button: Button, open: SignalHelpSection | undefined): Button {
+function tickedIfOpen(button: Button, open: OpenPart | undefined): Button {
   const press = 'data' in button ? unpacked(button.data) : undefined
-  if (press?.verb !== 'alert.help') return button
-  const isOpen = open !== undefined && press.args['part'] === PART_OF_SIGNAL_HELP[open]
+  if (press?.verb !== 'alert.open' || press.args['part'] === 'm') return button
+  const isOpen = open !== undefined && press.args['part'] === CODE_OF_PART[open]
   return { ...button, isTicked: isOpen }
 }
 
@@ -147,28 +150,34 @@ function buttonRows(envelope: Envelope, state: MessageState): Rows {
 }
 
 function alertButtons(envelope: Envelope, state: MessageState): Rows {
-  const { kind, message } = envelope
+  const { message } = envelope
   const { press, details } = buttonMakers(envelope)
-  const { event } = message
+  const { event, severity } = message
   const id = alertOf(envelope)
   if (id === null) return []
-  if (message.isRecovery || hasEnded(state) || isOwnPayment(envelope)) {
-    return [details(message.link)]
-  }
+  const isNews = severity === 'info' || isOwnPayment(envelope)
+  if (message.isRecovery || hasEnded(state) || isNews) return [details(message.link)]
+  const muting = { ...message, alertId: id }
+  if (isMuting(state)) return muteRows(envelope, muting)
+  const [help, ...further] = helpButtons(envelope, id)
+  const isHelped = state.open !== undefined && state.open !== 'mute'
+  const topUp = { ...press('messages:button.topUp', packed('topup')), style: 'primary' as const }
   const acknowledge =
     state.acknowledged === undefined
       ? press('messages:button.acknowledge', packed('alert.ack', { id }))
       : press('messages:button.undo', packed('alert.unack', { id }))
   return [
-    ...(event === 'credits.low-balance'
-      ? [[{ ...press('messages:button.topUp', packed('topup')), style: 'primary' as const }]]
-      : []),
-    [acknowledge, ...helpButtons(envelope, id, ['action'])],
-    ...(event === 'fsp.monitoring'
-      ? [[press('messages:button.status', packed('status'))]]
-      : muteButtons(envelope, { ...message, alertId: id }, state)),
-    ...(kind === 'reminder' ? [[remindersOff(envelope)]] : []),
-    [...details(message.link), ...helpButtons(envelope, id, ['why', 'causes'])],
+    event === 'credits.low-balance' ? [topUp] : [],
+    [acknowledge, ...(help === undefined ? [] : [help])],
+    // While the help is read, its further sections have the place of the other buttons.
+    isHelped
+      ? further
+      : [
+          event === 'fsp.monitoring'
+            ? press('messages:button.status', packed('status'))
+            : muteButton(envelope, muting, state),
+          ...details(message.link),
+        ],
   ]
 }
 
@@ -179,37 +188,62 @@ function alertOf(envelope: Envelope): number | null {
   return isDestinationTest(envelope) ? NO_ALERT : null
 }
 
-function muteButtons(envelope: Envelope, message: EnvelopeMessage, { muted }: MessageState): Rows {
-  const { press } = buttonMakers(envelope)
-  const { alertId, watchId } = message
-  if (alertId === null || watchId === null) return []
-  const mute = (label: TextKey, duration: MuteDuration) =>
-    press(label, packed('alert.mute', { id: alertId, duration }))
-  if (muted !== undefined) {
-    return muted.until === 'recovered'
-      ? [[mute('messages:button.unmute', '0')]]
-      : [[press('messages:button.unmute', packed('watch.unmute', { id: watchId }))]]
-  }
-  const untilRecovered = mute('messages:button.muteRecovered', 'rec')
-  const hours = [mute('messages:button.mute1h', '1h'), mute('messages:button.mute8h', '8h')]
-  const last = message.canRecover ? [[untilRecovered]] : []
-  return envelope.kind === 'reminder' || envelope.of === 'reminder' ? last : [hours, ...last]
+/** Whether the ways to mute are open below a message that is not muted. */
+function isMuting({ open, muted }: MessageState): boolean {
+  return open === 'mute' && muted === undefined
 }
 
-/** A help button for each of these sections that the help of the signal has. */
-function helpButtons(
+/** An alert that can be muted. */
+type MutedAlert = Pick<EnvelopeMessage, 'watchId' | 'canRecover'> & { readonly alertId: number }
+
+/** Button that opens the ways to mute, or ends the mute. */
+function muteButton(
   envelope: Envelope,
-  id: number,
-  sections: readonly SignalHelpSection[],
-): readonly Button[] {
+  { alertId: id, watchId }: MutedAlert,
+  { muted }: MessageState,
+): Button {
+  const { press } = buttonMakers(envelope)
+  if (muted === undefined) {
+    return press('messages:button.mute', packed('alert.open', { id, part: 'm' }))
+  }
+  const unmute =
+    muted.until === 'recovered' || watchId === null
+      ? packed('alert.mute', { id, duration: '0' })
+      : packed('watch.unmute', { id: watchId })
+  return press('messages:button.unmute', unmute)
+}
+
+/** The ways to mute. Those of a reminder end its reminders, too. */
+function muteRows(envelope: Envelope, { alertId: id, watchId, canRecover }: MutedAlert): Rows {
+  const { press } = buttonMakers(envelope)
+  const mute = (label: TextKey, duration: MuteDuration) =>
+    press(label, packed('alert.mute', { id, duration }))
+  const isReminder = envelope.kind === 'reminder' || envelope.of === 'reminder'
+  const close = press('messages:button.back', packed('alert.open', { id, part: 'm' }))
+  return [
+    [mute('messages:button.mute1h', '1h'), mute('messages:button.mute8h', '8h')],
+    canRecover ? [mute('messages:button.muteRecovered', 'rec')] : [],
+    [
+      ...(watchId === null
+        ? []
+        : [press('messages:button.muteWatch', packed('watch.mute', { id: watchId }))]),
+      ...(isReminder ? [remindersOff(envelope)] : []),
+    ],
+    [{ ...close, label: `‹ ${close.label}` }],
+  ]
+}
+
+/** A help button for each section that the help of the signal has; first, what to do. */
+function helpButtons(envelope: Envelope, id: number): readonly Button[] {
   const t = translator(envelope.locale)
+  const sections: readonly SignalHelpSection[] = ['action', 'why', 'causes']
   return sections
     .filter((section) => helpText(t, helpRef(envelope), section) !== undefined)
     .map((section) => helpButton(envelope, id, section))
 }
 
 function helpButton(envelope: Envelope, id: number, section: SignalHelpSection): Button {
-  const data = packed('alert.help', { id, part: PART_OF_SIGNAL_HELP[section] })
+  const data = packed('alert.open', { id, part: CODE_OF_PART[section] })
   return buttonMakers(envelope).press(`messages:button.${section}`, data)
 }
 
@@ -217,17 +251,20 @@ function groupButtons(envelope: Envelope, state: MessageState): Rows {
   const { press, list } = buttonMakers(envelope)
   const worst = worstOf(actionableIn(envelope, state))
   const alerts = list('messages:button.alerts', worst?.watchId ?? envelope.message.watchId)
-  if (worst === undefined || hasEnded(state)) return [[alerts]]
+  const id = worst?.alertId ?? null
+  if (worst === undefined || id === null || worst.severity === 'info' || hasEnded(state)) {
+    return [[alerts]]
+  }
+  const muting = { ...worst, alertId: id }
+  if (isMuting(state)) return muteRows(envelope, muting)
   const acknowledge =
     state.acknowledged === undefined
       ? press('messages:button.acknowledgeAll', packed('alert.ackAll'))
       : press('messages:button.undo', packed('alert.unackAll'))
   const help = groupHelp(envelope, state)
   return [
-    [acknowledge, alerts],
-    ...muteButtons(envelope, worst, state),
-    ...(envelope.of === 'reminder' ? [[remindersOff(envelope)]] : []),
-    ...(help === undefined ? [] : [[helpButton(envelope, help.alertId, 'action')]]),
+    [acknowledge, ...(help === undefined ? [] : [helpButton(envelope, help.alertId, 'action')])],
+    [muteButton(envelope, muting, state), alerts],
   ]
 }
 

@@ -14,7 +14,7 @@ export function asCurrent(envelope: Envelope, state: MessageState): Envelope {
   return {
     ...envelope,
     data: now.data,
-    message: { ...message, title },
+    message: { ...message, title, fields: now.fields },
     ...(isReminder && answered && { answered: { ...answered, title: now.title } }),
   }
 }

@@ -1,5 +1,6 @@
-import { formatDuration } from '#src/i18n/format.ts'
+import { formatAbout, formatDuration } from '#src/i18n/format.ts'
 import { translator } from '#src/i18n/translate.ts'
+import type { Estimate } from '#src/kernel/outage-figures.ts'
 import {
   type Envelope,
   type EnvelopeMessage,
@@ -17,11 +18,10 @@ export function asRecovered(envelope: Envelope, state: MessageState): Envelope {
   const isItsOwn = isOneAlert(kind) && !message.isRecovery
   if (state.recoveredAt === undefined || !isItsOwn) return envelope
   const isFollowUp = kind === 'raised' || kind === 'reminder'
-  const past = pastWords(
-    envelope,
-    isFollowUp ? undefined : state.recovery?.(envelope),
-    state.lostRounds,
-  )
+  const past = pastWords(envelope, isFollowUp ? undefined : state.recovery?.(envelope), {
+    rounds: state.lostRounds,
+    rewards: state.lostRewards,
+  })
   return { ...envelope, message: { ...message, ...past, fields: [] } }
 }
 
@@ -32,7 +32,10 @@ export function asRecovered(envelope: Envelope, state: MessageState): Envelope {
 export function pastWords(
   { message: { title }, locale }: Pick<Envelope, 'message' | 'locale'>,
   recovery: RecoverySummary | undefined,
-  rounds: number | undefined,
+  {
+    rounds,
+    rewards,
+  }: { readonly rounds?: number | undefined; readonly rewards?: Estimate | undefined },
 ): Pick<EnvelopeMessage, 'title' | 'body'> {
   const t = translator(locale)
   const over = t('messages:recovered.over', { title })
@@ -43,6 +46,9 @@ export function pastWords(
       ? []
       : [t('messages:recovered.lasted', { duration: formatDuration(seconds, locale, 'long') })]),
     ...(rounds === undefined ? [] : [t('messages:recovered.rounds', { count: rounds })]),
+    ...(rewards === undefined
+      ? []
+      : [t('messages:recovered.rewards', { amount: formatAbout(rewards, locale) })]),
   ].join(' ')
   return { title: recovery.title, body: [...(loss === '' ? [] : [loss]), over].join('\n') }
 }

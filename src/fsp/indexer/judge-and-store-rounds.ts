@@ -13,7 +13,7 @@ import type { SystemState, UpdateSettings } from '../reader/provider-states.ts'
 import { CarriedState, forgetOtherProviders } from './carried-state.ts'
 import { judgeRefusedUpdates, longestUpdateOf } from './long-updates.ts'
 import { type StateBetweenRounds, silenceOfMember, watchedPartsOf } from './observation-parts.ts'
-import type { createRewardFacts, UnclaimedRewards } from './rewards.ts'
+import type { createRewardFacts, Earnings, UnclaimedRewards } from './rewards.ts'
 import { type RoundRecord, toRoundRecord } from './round-record.ts'
 import type { CompleteRound, IndexingSession, RoundSource } from './round-session.ts'
 import * as store from './round-store.ts'
@@ -33,6 +33,7 @@ interface RoundContext {
   readonly system: SystemState | undefined
   readonly settings: UpdateSettings
   readonly waiting: ReadonlyMap<Address, UnclaimedRewards> | undefined
+  readonly earnings: Earnings
 }
 
 /**
@@ -73,7 +74,8 @@ async function readContext(
   const { policies, state } = current
   const known = { policies, readSince: state.readSince, block }
   const waiting = await rewards.waiting(current.watched, known, signal, current.fence)
-  return { block, system, settings, waiting }
+  const earnings = await rewards.earnings(current.watched, known)
+  return { block, system, settings, waiting, earnings }
 }
 
 /**
@@ -85,7 +87,7 @@ function judgedRow(
   current: IndexingSession,
   evidence: RoundEvidence,
   signers: RecoveredSigners | undefined,
-  { block, system, settings, waiting }: RoundContext,
+  { block, system, settings, waiting, earnings }: RoundContext,
 ): store.RoundRow {
   const { state, policies } = current
   const { sampleSize, feedCount, submissionWindow } = applySettings(state, settings, system)
@@ -108,6 +110,7 @@ function judgedRow(
       system,
       policy,
       rewards: waiting?.get(voter),
+      earned: earnings.get(voter),
       peak: peaks.get(voter),
     })
     records.set(voter, { ...records.get(voter), ...parts })

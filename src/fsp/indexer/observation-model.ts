@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Address, Hash, Instant, JsonObject } from '#src/kernel/units.ts'
+import type { WholeRound } from '../protocol/other-providers.ts'
 import { ROUND_CHECKS, type RoundCheck } from '../protocol/verdict.ts'
 
 /**
@@ -134,6 +135,15 @@ export const RewardsPart = z.object({
   expiresAt: Seconds.nullable(),
 })
 
+/** What the rounds of a reward epoch are worth to a provider. */
+export const EarningsPart = z.object({
+  /** Number of voting rounds in a reward epoch. */
+  roundsPerEpoch: z.int(),
+  /** The newest published rewards of the provider itself; null if none of the last reward epochs has any. */
+  newest: z.object({ rewardEpoch: z.int(), amountWei: Wei }).nullable(),
+})
+export type EarningsPart = z.output<typeof EarningsPart>
+
 /** State of a provider at the end of one voting round. */
 export const ProviderObservation = z.object({
   /** Number of the block that completed the round. */
@@ -155,6 +165,7 @@ export const ProviderObservation = z.object({
   balances: z.array(BalancePart).nullable(),
   nodes: z.array(NodePart).nullable(),
   rewards: RewardsPart.nullable(),
+  earnings: EarningsPart.nullable(),
   /**
    * Whether the round was over before the provider was first watched. Such a round is shown, but not
    * judged.
@@ -163,7 +174,13 @@ export const ProviderObservation = z.object({
   /** Whether the block lies between two round ends; then only registration and fast updates are judged. */
   isBetween: z.literal(true).exactOptional(),
 })
-export type ProviderObservation = z.output<typeof ProviderObservation>
+export type ProviderObservation = z.output<typeof ProviderObservation> & {
+  /**
+   * Of a round in which the provider failed: the stored rounds up to it with all providers, newest first. Not stored with
+   * the observation; absent if they were not read.
+   */
+  readonly compared?: readonly WholeRound[]
+}
 
 /** Verdict of a check of the round; `unknown` without evidence. */
 export function checkOf(

@@ -60,7 +60,8 @@ test.each([
   ['at the end of a round is part of its record', NOW, 453],
 ] as const)('a signing policy that was fixed %s', (_when, fixedAt, epoch) => {
   const ref = { number: 1, hash: `0x${'0'.repeat(64)}` as const, at: new Date(NOW * 1000) }
-  const at = { block: ref, system: undefined, policy: inForce, rewards: undefined, peak: undefined }
+  const nothing = { system: undefined, rewards: undefined, earned: undefined, peak: undefined }
+  const at = { block: ref, policy: inForce, ...nothing }
   const { policy } = watchedPartsOf(going(policyOf(453, FIRST + 10, fixedAt)), ALPHA, at)
   expect(policy?.next?.epoch ?? null).toBe(epoch)
 })

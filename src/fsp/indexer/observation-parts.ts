@@ -2,9 +2,9 @@
 import type { BlockRef } from '#src/chain/chain.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { expectedEpochStart, roundAt, roundStart } from '../protocol/epochs.ts'
+import { blocksInOnePercentOfEpoch, isSilenceImprobable } from '../protocol/fast-update-silence.ts'
 import { nodeIdOf } from '../protocol/node-id.ts'
 import { type IndexedPolicy, type PolicyProvider, policyOfRound } from '../protocol/policy.ts'
-import { blocksInOnePercentOfEpoch, isSilenceImprobable } from '../protocol/silence.ts'
 import type { PolicySnapshot } from '../reader/policies.ts'
 import type { LoadedPolicy } from '../reader/policy-of-epoch.ts'
 import type { ProviderState, SystemState } from '../reader/provider-states.ts'
@@ -126,10 +126,12 @@ export function watchedPartsOf(
     readonly system: SystemState | undefined
     readonly policy: Policy | undefined
     readonly rewards: UnclaimedRewards | undefined
+    /** Its newest published rewards. */
+    readonly earned: EarnedRewards | undefined
     readonly peak: StateBetweenRounds | undefined
   },
 ): Partial<RoundRecord> {
-  const { block, policy, system, rewards, peak } = at
+  const { block, policy, system, rewards, earned, peak } = at
   const nowSeconds = block.at.getTime() / 1000
   const known = system?.providers.get(voter)
   const member = policy?.providers.find((provider) => provider.voter === voter)
@@ -173,7 +175,21 @@ export function watchedPartsOf(
         expiresAt: expiryOf(rewards.epochs[0], policies),
       },
     }),
+    earnings: earningsOf(policies, earned),
   }
+}
+
+interface EarnedRewards {
+  readonly rewardEpoch: number
+  readonly amountWei: bigint
+}
+
+function earningsOf(
+  { clock: { roundsPerEpoch } }: PolicySnapshot,
+  earned: EarnedRewards | undefined,
+): NonNullable<RoundRecord['earnings']> {
+  const newest = earned && { ...earned, amountWei: earned.amountWei.toString() }
+  return { roundsPerEpoch, newest: newest ?? null }
 }
 
 /** The voting addresses of a member, as an observation holds them. */

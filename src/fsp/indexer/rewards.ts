@@ -17,6 +17,9 @@ export interface UnclaimedRewards {
   readonly amountWei: bigint
 }
 
+/** What the rounds of a reward epoch earn a provider, by its newest published rewards. */
+export type Earnings = Awaited<ReturnType<typeof rounds.listNewestRewards>>
+
 /** Inputs that are known when a round is stored. */
 interface Known {
   readonly policies: PolicySnapshot
@@ -30,6 +33,8 @@ const CLAIMABLE = 'claimable'
 const POLL_MS = 5 * MINUTE_MS
 /** Time for which rewards can be claimed before they count as unclaimed. */
 const GRACE_SECONDS = DAY_SECONDS
+/** Number of ended reward epochs whose rewards say what a round earns now: with two weeks, weights have hardly changed. */
+const EARNINGS_EPOCHS = 4
 /** Number of reward epochs whose rewards stay stored, also if one wrong answer says that they expire sooner. */
 const EPOCHS_STORED_MIN = 100
 
@@ -92,6 +97,16 @@ export function createRewardFacts({
   }
 
   return {
+    /** The newest published rewards of each provider, if one of the last reward epochs has any. */
+    earnings(
+      voters: readonly Address[],
+      { policies: { currentEpoch } }: Pick<Known, 'policies'>,
+    ): Promise<Earnings> {
+      if (rewardDataUrls.length === 0 || voters.length === 0) return Promise.resolve(new Map())
+      const span = { fromEpoch: currentEpoch - EARNINGS_EPOCHS, beforeEpoch: currentEpoch }
+      return rounds.listNewestRewards(db, voters, span)
+    },
+
     /**
      * Waiting rewards of each provider, in those of the reward epochs whose claims have all been read;
      * undefined if there is no such epoch.

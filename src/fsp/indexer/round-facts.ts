@@ -7,6 +7,7 @@ import { createRoundIndexer, type RoundIndexer } from './round-indexer.ts'
 import { checksInRecord, RoundRecord } from './round-record.ts'
 import type { RoundSource } from './round-session.ts'
 import * as store from './round-store.ts'
+import { createWholeRounds, withWholeRounds } from './whole-rounds.ts'
 
 /** Stored rounds, for watches and pages. */
 export interface RoundFacts extends RoundIndexer {
@@ -83,6 +84,7 @@ export async function storedContracts(
  */
 export function createRoundFacts(source: RoundSource): RoundFacts {
   const { db } = source
+  const wholeRounds = createWholeRounds(db)
   return {
     ...createRoundIndexer(source),
     indexedBlock: () => store.findIndexedBlock(db),
@@ -91,7 +93,7 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       const rows = after === null ? [] : await store.listRounds(db, voters, { after, upTo })
       const needsNewest = after === null || requests.some(({ isNew }) => isNew)
       const newest = needsNewest ? await store.listNewestRounds(db, voters, 1, { upTo }) : []
-      const observations: ProviderObservation[][] = []
+      const observations: (readonly ProviderObservation[])[] = []
       let read = 0
       for (const { provider, isNew } of requests) {
         if (isNew || after === null) {
@@ -100,13 +102,13 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
           )
           continue
         }
-        const ownObservations: ProviderObservation[] = []
+        const own: Observed[] = []
         for (const row of rows) {
-          ownObservations.push(...observationsOf(row, provider))
+          own.push(...observationsOf(row, provider))
           read += 1
           if (read % RECORDS_PER_TURN === 0) await nextTurn()
         }
-        observations.push(ownObservations)
+        observations.push(await withWholeRounds(wholeRounds, own))
       }
       return observations
     },
@@ -121,13 +123,17 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
           RECORDS_PER_TURN,
         )
         if (rows.length === 0) return
-        const observations: ProviderObservation[] = []
+        const own: Observed[] = []
         for (const row of rows) {
           if (previous === undefined) {
-            observations.push({ ...observationOf(row, provider), isPast: true })
-          } else observations.push(...observationsOf(row, provider))
+            own.push({
+              record: { c: '' },
+              observation: { ...observationOf(row, provider), isPast: true },
+            })
+          } else own.push(...observationsOf(row, provider))
           previous = row
         }
+        const observations = await withWholeRounds(wholeRounds, own)
         const isWhole = observations.every(
           ({ isBetween, policy }) => isBetween === true || policy !== null,
         )
@@ -137,7 +143,9 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
     },
     async newest(provider, limit, until) {
       const rows = await store.listNewestRounds(db, [provider], limit, { until })
-      return rows.map((row) => observationOf(row, provider))
+      const [last, ...earlier] = rows.map((row) => observedRound(row, provider))
+      const newest = await withWholeRounds(wholeRounds, last === undefined ? [] : [last])
+      return [...newest, ...earlier.map(({ observation }) => observation)]
     },
     async verdictsOfAll(range) {
       const verdicts = new Map<Address, RoundVerdicts[]>()
@@ -158,30 +166,37 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
   }
 }
 
+/** An observation, and the record of its round; an empty one where the round is not judged. */
+interface Observed {
+  readonly observation: ProviderObservation
+  readonly record: RoundRecord
+}
+
 /** The observations between the previous round and a round, then the observation of the round. */
-function observationsOf(
-  row: store.RoundWithProviders,
-  provider: Address,
-): readonly ProviderObservation[] {
-  const record = recordIn(row, provider)
-  const round = observedIn(row, provider, record)
+function observationsOf(row: store.RoundWithProviders, provider: Address): readonly Observed[] {
+  const round = observedRound(row, provider)
+  const { observation, record } = round
   const { between = [] } = record
   const moments = between
-    .filter(({ block }) => block < round.position)
+    .filter(({ block }) => block < observation.position)
     .map(({ block, at, registration, fastUpdates }) => ({
-      ...round,
-      position: block,
-      at: new Date(at * 1000),
-      checks: null,
-      anchors: null,
-      policy: null,
-      registration: registration ?? null,
-      fastUpdates: fastUpdates ?? null,
-      transactions: [],
-      balances: null,
-      nodes: null,
-      rewards: null,
-      isBetween: true as const,
+      record: { c: '' },
+      observation: {
+        ...observation,
+        position: block,
+        at: new Date(at * 1000),
+        checks: null,
+        anchors: null,
+        policy: null,
+        registration: registration ?? null,
+        fastUpdates: fastUpdates ?? null,
+        transactions: [],
+        balances: null,
+        nodes: null,
+        rewards: null,
+        earnings: null,
+        isBetween: true as const,
+      },
     }))
   return [...moments, round]
 }
@@ -192,7 +207,12 @@ function recordIn({ providers }: store.RoundWithProviders, provider: Address): R
 }
 
 function observationOf(row: store.RoundWithProviders, provider: Address): ProviderObservation {
-  return observedIn(row, provider, recordIn(row, provider))
+  return observedRound(row, provider).observation
+}
+
+function observedRound(row: store.RoundWithProviders, provider: Address): Observed {
+  const record = recordIn(row, provider)
+  return { observation: observedIn(row, provider, record), record }
 }
 
 function observedIn(
@@ -217,5 +237,6 @@ function observedIn(
     balances: record.balances ?? null,
     nodes: record.nodes ?? null,
     rewards: record.rewards ?? null,
+    earnings: record.earnings ?? null,
   }
 }

@@ -8,6 +8,7 @@ import {
 } from '../protocol/verdict.ts'
 import {
   BalancePart,
+  EarningsPart,
   FastUpdatesPart,
   NodePart,
   PolicyPart,
@@ -55,6 +56,7 @@ export const RoundRecord = z.object({
   balances: z.array(BalancePart).exactOptional(),
   nodes: z.array(NodePart).exactOptional(),
   rewards: RewardsPart.exactOptional(),
+  earnings: EarningsPart.exactOptional(),
 })
 export type RoundRecord = z.output<typeof RoundRecord>
 

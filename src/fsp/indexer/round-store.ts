@@ -176,6 +176,29 @@ export function listVerdictLetters(
     order by newest.round desc`)
 }
 
+/**
+ * What of all providers of these rounds is compared: `c`, the letters of the checks, `f`, the silence in fast updates, and
+ * `l`, whether an update was too long. Providers without letters were not in the signing policy.
+ */
+export function listComparedRecords(
+  db: Db,
+  rounds: readonly number[],
+): Promise<{ readonly round: number; readonly providers: Readonly<Record<string, unknown>> }[]> {
+  return db.execute<{ round: number; providers: Record<string, unknown> }>(sql`
+    select round, coalesce((
+      select jsonb_object_agg(p.key, jsonb_build_object(
+        'c', p.value -> 'c',
+        'f', p.value -> 'fastUpdates',
+        'l', p.value -> 'fastUpdates' ? 'tooLong'
+      ))
+      from jsonb_each(providers) as p
+      where jsonb_typeof(p.value -> 'c') = 'string'
+    ), '{}'::jsonb) as providers
+    from fsp_rounds
+    where round = any(${sql.param([...rounds])}::int[])
+    order by round`)
+}
+
 const ROUND = {
   round: fspRounds.round,
   rewardEpoch: fspRounds.rewardEpoch,
@@ -329,6 +352,38 @@ export async function listPublishedRewards(
     amountWei: BigInt(row.amountWei),
     waitingWei: BigInt(row.waitingWei),
   }))
+}
+
+/** The newest published rewards of each of these providers, of a reward epoch from `fromEpoch` on and before `beforeEpoch`. */
+export async function listNewestRewards(
+  db: Db,
+  voters: readonly Address[],
+  { fromEpoch, beforeEpoch }: { readonly fromEpoch: number; readonly beforeEpoch: number },
+): Promise<ReadonlyMap<Address, { readonly rewardEpoch: number; readonly amountWei: bigint }>> {
+  const { amountWei, rewardEpoch, voter } = fspRewards
+  const rows = await db
+    .select({
+      voter: sql<Address>`${voter}`,
+      rewardEpoch,
+      amountWei: sql<string>`sum(${amountWei})`,
+    })
+    .from(fspRewards)
+    .where(
+      and(
+        inArray(voter, [...voters]),
+        gte(rewardEpoch, fromEpoch),
+        lt(rewardEpoch, beforeEpoch),
+        sql`${amountWei} is not null`,
+      ),
+    )
+    .groupBy(voter, rewardEpoch)
+    .orderBy(rewardEpoch)
+  return new Map(
+    rows.map((row) => [
+      row.voter,
+      { rewardEpoch: row.rewardEpoch, amountWei: BigInt(row.amountWei) },
+    ]),
+  )
 }
 
 /** Deletes rewards of reward epochs before `before`. */

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { Address, storedAddress } from '#src/kernel/units.ts'
-import { silenceExponent } from '../protocol/silence.ts'
+import { silenceExponent } from '../protocol/fast-update-silence.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
 import { keepVoters, votersOf } from './by-voter.ts'

@@ -8,6 +8,13 @@ import {
   roundWindowsOf,
 } from './epochs.ts'
 import {
+  blocksInOnePercentOfEpoch,
+  chanceOfSilence,
+  isSilenceImprobable,
+  silenceExponent,
+  updatesPerBlockOf,
+} from './fast-update-silence.ts'
+import {
   confirmsConsensus,
   consensusBitVote,
   decodeBitVote,
@@ -19,13 +26,6 @@ import { decodeSubmission, FDC_PROTOCOL, FTSO_PROTOCOL, submitFunctionOf } from 
 import { commitHash, decodeCommit, decodeFeedValues, decodeReveal, weightedMedian } from './ftso.ts'
 import { nodeIdOf } from './node-id.ts'
 import { decodeSignedResult, digestsOf, recoverSigner, signedBytesOf } from './signatures.ts'
-import {
-  blocksInOnePercentOfEpoch,
-  chanceOfSilence,
-  isSilenceImprobable,
-  silenceExponent,
-  updatesPerBlockOf,
-} from './silence.ts'
 
 /** Clock of Flare mainnet. */
 const FLARE_CLOCK = {

@@ -7,13 +7,13 @@ import { EndpointError } from '#src/chain/endpoints/failures.ts'
 import { HexData, Log } from '#src/chain/endpoints/schemas.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { sortitionWeightOf } from '../protocol/fast-update-silence.ts'
 import type { Policy, PolicyProvider } from '../protocol/policy.ts'
 import {
   decodeSigningPolicy,
   type SigningPolicy,
   signingPolicyHashes,
 } from '../protocol/signing-policy.ts'
-import { sortitionWeightOf } from '../protocol/silence.ts'
 import { ENTITY_MANAGER_ABI, RELAY_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
 import { readManager } from './manager.ts'
 

@@ -6,8 +6,8 @@ import { NATIVE_BALANCE_ABI } from '#src/chain/contracts.ts'
 import { type ContractView, contractView, readViews } from '#src/chain/endpoints/calls.ts'
 import type { RpcClient } from '#src/chain/endpoints/endpoints.ts'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
+import { updatesPerBlockOf } from '../protocol/fast-update-silence.ts'
 import type { PolicyProvider } from '../protocol/policy.ts'
-import { updatesPerBlockOf } from '../protocol/silence.ts'
 import {
   ENTITY_MANAGER_ABI,
   FAST_UPDATER_ABI,

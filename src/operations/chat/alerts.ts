@@ -2,13 +2,13 @@
 import { z } from 'zod'
 import * as acting from '#src/alerts/acknowledge/acknowledge.ts'
 import {
+  openPartOf,
   getAlert as readAlert,
   findMessage as readMessage,
-  openHelp as showHelp,
 } from '#src/alerts/history/card.ts'
 import * as lines from '#src/alerts/history/lines.ts'
 import { ALERT_STATES } from '#src/alerts/model.ts'
-import { SIGNAL_HELP_SECTIONS } from '#src/i18n/signal-help.ts'
+import { OPEN_PARTS } from '#src/channels/envelope.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { Id, Instant } from '#src/kernel/units.ts'
@@ -55,30 +55,6 @@ export const listAlertLines = defineChatOperation({
   handle: ({ app, caller, body }) => lines.listAlertLines(app, caller, body),
 })
 
-/** Number of alerts that `listAlertLines` lists on all pages. */
-export const countAlertLines = defineChatOperation({
-  id: 'countAlertLines',
-  scope: 'read',
-  body: AlertLineFilter,
-  handle: ({ app, caller, body }) => lines.countAlertLines(app, caller, body),
-})
-
-/** Number of alerts that are older than `hours`, or of all alerts. */
-export const countOlderAlerts = defineChatOperation({
-  id: 'countOlderAlerts',
-  scope: 'read',
-  body: AlertLineFilter,
-  handle: ({ app, caller, body }) => lines.countOlderAlerts(app, caller, body),
-})
-
-/** Deletes the alerts that `countOlderAlerts` counts. */
-export const deleteOlderAlerts = defineChatOperation({
-  id: 'deleteOlderAlerts',
-  scope: 'write',
-  body: AlertLineFilter,
-  handle: ({ app, caller, body }) => lines.deleteOlderAlerts(app, caller, body),
-})
-
 /** Active alerts that are muted until they recover. */
 export const listMutedAlerts = defineChatOperation({
   id: 'listMutedAlerts',
@@ -104,19 +80,19 @@ export const findMessage = defineChatOperation({
   handle: ({ app, caller, body }) => readMessage(app, caller, body),
 })
 
-/** Expands or collapses a section of the help below a message of the chat, and returns the message. */
-export const openHelp = defineChatOperation({
-  id: 'openHelp',
+/** Opens or closes a section of the help, or the ways to mute, below a message of the chat, and returns the message. */
+export const openPart = defineChatOperation({
+  id: 'openPart',
   scope: 'read',
   body: z.strictObject({
     recipientId: Id,
     messageId: z.string(),
-    help: z.enum(SIGNAL_HELP_SECTIONS).nullable(),
+    part: z.enum(OPEN_PARTS).nullable(),
   }),
-  handle: ({ app, caller, body }) => showHelp(app, caller, body),
+  handle: ({ app, caller, body }) => openPartOf(app, caller, body),
 })
 
-/** Acknowledges an alert and its episode, or undoes the acknowledgement. */
+/** Acknowledges an alert and its incident, or undoes the acknowledgement. */
 export const acknowledgeAlert = defineChatOperation({
   id: 'acknowledgeAlert',
   scope: 'write',
@@ -143,12 +119,12 @@ export const unacknowledgeMessage = defineChatOperation({
   handle: ({ app, caller, body }) => acting.unacknowledgeMessage(app, caller, body),
 })
 
-/** Mutes an alert's episode until it recovers, or unmutes it. */
-export const muteEpisode = defineChatOperation({
-  id: 'muteEpisode',
+/** Mutes an alert's incident until it is over, or unmutes it. */
+export const muteIncident = defineChatOperation({
+  id: 'muteIncident',
   scope: 'write',
   body: z.strictObject({ id: Id, muted: z.boolean() }),
-  handle: ({ app, caller, body }) => acting.muteEpisode(app, caller, body),
+  handle: ({ app, caller, body }) => acting.muteIncident(app, caller, body),
 })
 
 /** Mutes every alert in one message of a chat until it recovers, or unmutes them. */

@@ -10,6 +10,7 @@ import {
   DELIVERY_ID,
   EVENT,
   FIRED_AT,
+  INCIDENT_ID,
   RECIPIENT,
   WATCH,
 } from './story.ts'
@@ -30,6 +31,7 @@ export function alertExamples(): ExamplesOf<typeof operations> {
   const message = renderMessage(
     {
       alertId: ALERT_ID,
+      incidentId: INCIDENT_ID,
       watchId: WATCH.id,
       watchLabel: WATCH.label,
       event: EVENT,
@@ -44,6 +46,7 @@ export function alertExamples(): ExamplesOf<typeof operations> {
   const { title, body } = message
   const about = {
     id: ALERT_ID,
+    incidentId: INCIDENT_ID,
     watchId: WATCH.id,
     watchLabel: WATCH.label,
     type,
@@ -65,9 +68,9 @@ export function alertExamples(): ExamplesOf<typeof operations> {
     acknowledgedBy: null,
     deliveries: [delivery],
   }
-  const { id, ...rest } = about
+  const { id, incidentId, ...rest } = about
   const cells = { id, firedAt: FIRED_AT, recoveredAt: null, ...rest, title, body }
-  const row = { ...cells, data: JSON.stringify(data) }
+  const row = { ...cells, data: JSON.stringify(data), incidentId }
   return {
     listAlerts: { response: { data: [alert], nextCursor: null } },
     deleteAlerts: { request: { ids: [ALERT_ID] }, response: { deleted: 1 } },

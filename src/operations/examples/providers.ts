@@ -33,6 +33,7 @@ export const providerExamples: ExamplesOf<typeof operations> = {
         },
         { id: 1_519_400, startsAt: '2026-11-20T12:00:00.000Z', ...FINE },
       ],
+      others: { total: 97, failed: 1 },
       fastUpdates: {
         lastUpdateBlock: 41_880_111,
         blocksSinceUpdate: 12,

@@ -63,6 +63,7 @@ export const WATCH = { id: 42, label: 'Treasury' } as const
 export const FIRED_AT = at('21:04:31')
 export const EVENT = 'wallet-balance.moved'
 export const ALERT_ID = 4711
+export const INCIDENT_ID = 31
 export const DELIVERY_ID = '0d9c6a1e-5b7f-4c3a-9e21-7f4b6a1c5d8e'
 export const DELIVERED_AT = at('21:04:33')
 /** Time when lists are read. */

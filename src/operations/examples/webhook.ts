@@ -2,7 +2,7 @@ import { renderMessage } from '#src/alerts/messages/render.ts'
 import { webhookBody } from '#src/channels/hooks/webhook.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { ALERT_ID, DELIVERY_ID, EVENT, FIRED_AT, WATCH } from './story.ts'
+import { ALERT_ID, DELIVERY_ID, EVENT, FIRED_AT, INCIDENT_ID, WATCH } from './story.ts'
 
 /** The alert of the examples' story (`story.ts`), as a webhook receives it. */
 export function webhookExample(publicUrl: string): JsonObject {
@@ -13,6 +13,7 @@ export function webhookExample(publicUrl: string): JsonObject {
   const message = renderMessage(
     {
       alertId: ALERT_ID,
+      incidentId: INCIDENT_ID,
       watchId: WATCH.id,
       watchLabel: WATCH.label,
       event: EVENT,

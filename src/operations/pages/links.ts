@@ -8,14 +8,12 @@ import { ALERT_LINK_ACTIONS, performLinkAction } from '#src/alerts/acknowledge/l
 import { readLinkedEvidence } from '#src/alerts/evidence/evidence.ts'
 import { isAlertLink, readLinkedAlertPage } from '#src/alerts/history/public-view.ts'
 import { confirmMailbox } from '#src/alerts/messages/test-send.ts'
-import { OPEN_OTHERS_MAX } from '#src/alerts/model.ts'
 import { ChallengeRequest, TokenRequest } from '#src/auth/model.ts'
 import { createChallenge } from '#src/auth/service.ts'
 import { ConfirmTopup } from '#src/billing/topups/model.ts'
 import * as payment from '#src/billing/topups/service.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { Id } from '#src/kernel/units.ts'
 import * as connect from '#src/recipients/connect.ts'
 import * as consent from '#src/recipients/consent.ts'
 import { TimeZone } from '#src/recipients/model.ts'
@@ -136,22 +134,13 @@ export const getLinkedEvidence = defineLinkOperation({
   handle: ({ app, caller: { code }, query }) => readLinkedEvidence(app, code, query.locale),
 })
 
-/**
- * Runs an action of ALERT_LINK_ACTIONS, if the link is personal. Without `act` only the link is checked. `seen`: the
- * alerts that the page showed; `ackAll` and `unackAll` act on no others.
- */
+/** Runs an action of ALERT_LINK_ACTIONS, if the link is personal. Without `act` only the link is checked. */
 export const actOnLinkedAlert = defineLinkOperation({
   id: 'actOnLinkedAlert',
   scope: 'link:alert',
   rate: 'act',
-  body: z.strictObject({
-    act: z.enum(ALERT_LINK_ACTIONS).optional(),
-    seen: z
-      .array(Id)
-      .max(OPEN_OTHERS_MAX + 1)
-      .optional(),
-  }),
-  handle: ({ app, caller, body }) => performLinkAction(app, caller.code, body.act, body.seen),
+  body: z.strictObject({ act: z.enum(ALERT_LINK_ACTIONS).optional() }),
+  handle: ({ app, caller, body }) => performLinkAction(app, caller.code, body.act),
 })
 
 /** Reads the chat and rights of a connect code. The code stays valid. */

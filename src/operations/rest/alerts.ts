@@ -93,7 +93,7 @@ export const exportAlerts = defineOperation({
 })
 
 /**
- * Acknowledges an alert and its episode in the name of the caller's token, or undoes the
+ * Acknowledges an alert and its incident in the name of the caller's token, or undoes the
  * acknowledgement.
  */
 export const acknowledge = defineOperation({

@@ -3,10 +3,11 @@ import type { LinkedEvidence } from '#src/alerts/evidence/evidence.ts'
 import { AlertEvidence } from '#src/alerts/evidence/model.ts'
 import { isCode } from '#src/channels/card/wording.ts'
 import { formatChance } from '#src/i18n/chance.ts'
-import { formatDateTime, formatNumber, shortAddress } from '#src/i18n/format.ts'
+import { formatAmount, formatDateTime, formatNumber, shortAddress } from '#src/i18n/format.ts'
 import { checkedKey, hasText, id, type Translate } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
+import { outageFiguresOf } from '#src/kernel/outage-figures.ts'
 import { Address, type JsonObject } from '#src/kernel/units.ts'
 import { parseHelpText } from '../help-text.ts'
 
@@ -32,6 +33,7 @@ export function evidenceView(
       paragraphs: message.body.split('\n').filter((line) => line !== ''),
       fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
     },
+    counted: countedTexts(t, evidence.data),
     rule: rule === null ? undefined : parseHelpText(rule),
     figures: claim === null ? [] : figuresOf(t, encoded.claim ?? {}),
     unproven: unproven === null ? undefined : t(checkedKey(`pages:evidence.unproven.${unproven}`)),
@@ -49,6 +51,27 @@ export function evidenceView(
     raw: JSON.stringify(encoded, null, 2),
     script: '/scripts/copies.js',
   }
+}
+
+/** Where the figures beside the claim come from: how others are counted, and which published rewards the cost follows from. */
+function countedTexts(t: Translate, data: JsonObject): readonly string[] {
+  const { others, cost } = outageFiguresOf(data)
+  const source = cost?.source
+  return [
+    ...(others === undefined ? [] : [t('pages:evidence.others')]),
+    ...(cost === undefined || source == null
+      ? []
+      : [
+          t('pages:evidence.cost', {
+            epoch: id(source.rewardEpochId),
+            amount: formatAmount(
+              { units: source.amountWei, decimals: 18, symbol: cost.symbol, rounded: 'whole' },
+              t.locale,
+            ),
+            rounds: cost.ofRounds,
+          }),
+        ]),
+  ]
 }
 
 /** What the command needs beside an endpoint, by kind of claim. */

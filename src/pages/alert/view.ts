@@ -1,9 +1,8 @@
 import { ALERT_LINK_ACTIONS, type AlertLinkAction } from '#src/alerts/acknowledge/link-actions.ts'
+import type { IncidentPage } from '#src/alerts/history/incident-page.ts'
 import type { OtherAlert } from '#src/alerts/history/other-alerts.ts'
-import type { OutagePage } from '#src/alerts/history/outage-page.ts'
 import type { LinkedAlertPage } from '#src/alerts/history/public-view.ts'
 import { recoveredTitle } from '#src/alerts/messages/render.ts'
-import { OPEN_OTHERS_MAX } from '#src/alerts/model.ts'
 import { glyphOf, isCode, severityWord, TEST_GLYPH } from '#src/channels/card/wording.ts'
 import type { MessageField } from '#src/channels/envelope.ts'
 import { failureWords } from '#src/channels/failure-reasons.ts'
@@ -16,7 +15,6 @@ import {
   shortAddress,
 } from '#src/i18n/format.ts'
 import { checkedKey, id, type Translate, typed } from '#src/i18n/translate.ts'
-import { Id } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { countRounds } from '#src/watches/provider-rounds.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
@@ -33,16 +31,11 @@ export interface AlertFacts {
   readonly now: Date
 }
 
-/** The action that the page's form requests, and the alerts that the page showed; empty for an unknown action. */
-export function alertFormOf({ answer, seen }: Readonly<Record<string, unknown>>) {
+/** The action that the page's form requests; empty for an unknown action. */
+export function alertFormOf({ answer }: Readonly<Record<string, unknown>>) {
   const act = ALERT_LINK_ACTIONS.find((each) => each === answer)
-  if (act === undefined) return {}
-  const ids = typeof seen === 'string' ? seen.split(' ').map(Number) : []
-  return { act, seen: ids.filter((each) => Id.safeParse(each).success).slice(0, SEEN_MAX) }
+  return act === undefined ? {} : { act }
 }
-
-/** Maximum number of alerts in the form: the page's alert, and the other open ones. */
-const SEEN_MAX = OPEN_OTHERS_MAX + 1
 
 /** Sections of the help that follow the facts; what to do comes before them. */
 const REASONS = ['checked', 'why', 'causes'] as const
@@ -51,25 +44,25 @@ const REASONS = ['checked', 'why', 'causes'] as const
 export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
   const { page, provider, now } = facts
   const { message, timezone } = page
-  const { alertId, watchId } = message
+  const { watchId } = message
   const isFiring = page.isOpen && !message.isRecovery
-  const { outage } = page
+  const { incident } = page
+  const isIncidentOpen = isFiring || incident?.isOver === false
   const lasted = (now.getTime() - page.startedAt.getTime()) / 1000
   return {
-    title: outage?.title ?? page.heading,
-    outage: outage && outageParts(t, page, outage),
+    title: incident?.title ?? page.heading,
+    incident: incident && incidentParts(t, page, incident),
     name: message.title,
     paragraphs: paragraphsOf(message.body),
     chips: chips(t, page),
     startedAt: page.startedAt.toISOString(),
     time: startText(t, page),
-    number: alertId === null ? undefined : t('pages:alert.number', { id: id(alertId) }),
+    number: t('pages:alert.number', { id: id(page.incidentId) }),
     lasts: isFiring && lasted >= 60 ? formatDuration(lasted, t.locale, 'long') : undefined,
     recovered: recoveredLine(t, page),
     states: stateLines(t, page, now),
-    acts: page.mayAct ? acts(t, page, isFiring) : [],
-    seen: [...seenAlerts(page), ...takenAlerts(page)].join(' '),
-    mayNot: !page.mayAct && isFiring,
+    acts: page.mayAct ? acts(t, page, isIncidentOpen) : [],
+    mayNot: !page.mayAct && isIncidentOpen,
     fields: message.fields.map(shownField),
     rounds: shownRounds(t, page, provider),
     first: firstStep(t, page),
@@ -80,7 +73,7 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     others: alertRows(t, page.others, timezone),
     botUrl: watchId === null ? undefined : botUrl(app, `w${watchId}`),
     hasEvidence: page.hasEvidence,
-    isLive: isFiring || outage?.isOver === false,
+    isLive: isIncidentOpen,
     script: '/scripts/alert.js',
   }
 }
@@ -118,22 +111,25 @@ function helpParts(
   })
 }
 
-/** What to do first, about the outage or the alert. What is over needs no action. */
+/** What to do first, about the incident or its only alert. What is over needs no action. */
 function firstStep(t: Translate, page: LinkedAlertPage) {
-  const { outage, help } = page
-  const text = outage === undefined ? (isOver(page) ? undefined : help.action) : outage.help
+  const { incident, help } = page
+  const text = incident === undefined ? (isOver(page) ? undefined : help.action) : incident.help
   return text === undefined
     ? undefined
     : { title: t('pages:alert.help.action'), blocks: parseHelpText(text) }
 }
 
-/** The head of the page of an outage with several alerts, and the list of its alerts. */
-function outageParts(t: Translate, { timezone }: LinkedAlertPage, outage: OutagePage) {
-  const { glyph, lines, body, alerts, more, isCut } = outage
+/** The head of the page of an incident with several alerts, and the list of its alerts. */
+function incidentParts(t: Translate, { timezone }: LinkedAlertPage, incident: IncidentPage) {
+  const { glyph, lines, body, fields, alerts, more, isCut } = incident
   return {
     glyph,
     lines,
-    paragraphs: paragraphsOf(body),
+    paragraphs: [
+      ...paragraphsOf(body),
+      ...fields.map(({ label, value }) => t('messages:fieldLine', { label, value })),
+    ],
     alerts: alertRows(t, alerts, timezone),
     more:
       more > 0
@@ -195,11 +191,11 @@ function startText(
 
 /** Lines about acknowledgement, escalation and mute. */
 function stateLines(t: Translate, page: LinkedAlertPage, now: Date): readonly string[] {
-  const { acknowledged, escalated, openOthers, escalatesAt, timezone } = page
+  const { acknowledged, escalated, escalatesAt, timezone } = page
   const muted = page.muted ?? null
   const at = (date: Date) => formatTimeOn(date, t.locale, timezone, { offset: true, shownAt: now })
   const done = [
-    ...(acknowledged === null || page.outage?.isAcknowledged
+    ...(acknowledged === null || page.incident?.isAcknowledged
       ? []
       : [[acknowledged.at, acknowledgedLine(t, acknowledged, at(acknowledged.at))] as const]),
     ...(escalated === null
@@ -209,7 +205,6 @@ function stateLines(t: Translate, page: LinkedAlertPage, now: Date): readonly st
   return [
     ...(page.closedAt === null ? [] : [t('pages:alert.closed', { time: at(page.closedAt) })]),
     ...done.toSorted(([a], [b]) => a.getTime() - b.getTime()).map(([, line]) => line),
-    ...(openOthers.length === 0 ? [] : [t('pages:alert.openOthers', { count: openOthers.length })]),
     ...(escalatesAt === null ? [] : [t('pages:alert.escalatesAt', { time: at(escalatesAt) })]),
     ...(muted === null
       ? []
@@ -240,74 +235,30 @@ function escalatedLine(
     : t('pages:alert.escalatedTo', { time, names: formatList(to, t.locale) })
 }
 
-/** The page's buttons: the actions that a chat offers for the alert, too. */
-function acts(t: Translate, page: LinkedAlertPage, isFiring: boolean) {
-  const { acknowledged, muted, closedAt } = page
-  const act = (
-    answer: Exclude<AlertLinkAction, 'ackAll' | 'unackAll'>,
-    isPrimary = false,
-  ): Act => ({
+/**
+ * The page's buttons: the actions that a chat offers for the incident, too.
+ *
+ * @param isOpen whether the incident lasts
+ */
+function acts(t: Translate, { incidentState, muted }: LinkedAlertPage, isOpen: boolean) {
+  const act = (answer: AlertLinkAction, isPrimary = false): Act => ({
     answer,
     isPrimary,
     label: t(`pages:alert.act.${answer}`),
   })
-  const single = (answer: 'ack' | 'unack'): Act => ({
-    answer,
-    isPrimary: false,
-    label: t(`pages:alert.act.${answer}One`),
-  })
-  const actsOnAll = allAct(t, page)
-  // An alert that is over needs neither acknowledgement nor mute; a mute that still lasts can be ended.
-  if (isOver(page) || closedAt !== null)
-    return [...actsOnAll, ...(muted == null ? [] : [act('unmute')])]
-  const seen = acknowledged === null ? [act('ack', true)] : [act('unack')]
+  // An incident that is over needs neither acknowledgement nor mute; a mute that still lasts can be ended.
+  if (incidentState === 'over') return muted == null ? [] : [act('unmute')]
   const quiet =
     muted == null
-      ? [act('mute1'), act('mute8'), ...(isFiring ? [act('muteRecovered')] : [])]
+      ? [act('mute1'), act('mute8'), ...(isOpen ? [act('muteRecovered')] : [])]
       : [act('unmute')]
-  if (actsOnAll.length === 0) return [...seen, ...quiet]
-  if (page.openOthers.length === 0) return [...actsOnAll, single('unack'), ...quiet]
-  return [...actsOnAll, ...(mayAcknowledge(page) ? [single('ack')] : seen), ...quiet]
-}
-
-/**
- * The act on all open alerts that the page shows: it acknowledges those that nobody has acknowledged or, once there
- * are none, takes that back. None if there is no other.
- */
-function allAct(t: Translate, page: LinkedAlertPage): readonly Act[] {
-  if (page.openOthers.length === 0) {
-    if (page.takenOthers.length === 0 || mayAcknowledge(page)) return []
-    const label = t('pages:alert.act.unackAll', { count: takenAlerts(page).length })
-    return [{ answer: 'unackAll', isPrimary: false, label }]
-  }
-  const key = mayAcknowledge(page) ? 'pages:alert.act.ackAll' : 'pages:alert.act.ackOthers'
-  const label = t(key, { count: seenAlerts(page).length })
-  return [{ answer: 'ackAll', isPrimary: true, label }]
+  return [incidentState === 'open' ? act('ack', true) : act('unack'), ...quiet]
 }
 
 interface Act {
   readonly answer: AlertLinkAction
   readonly isPrimary: boolean
   readonly label: string
-}
-
-/** Ids of the alerts that one press acknowledges. */
-function seenAlerts(page: LinkedAlertPage): readonly number[] {
-  const { message, openOthers } = page
-  const ownIds = mayAcknowledge(page) && message.alertId !== null ? [message.alertId] : []
-  return [...ownIds, ...openOthers]
-}
-
-/** Ids of the alerts whose acknowledgements one press removes. */
-function takenAlerts(page: LinkedAlertPage): readonly number[] {
-  const { message, acknowledged, takenOthers, closedAt } = page
-  const isTaken = acknowledged !== null && !isOver(page) && closedAt === null
-  return [...(isTaken && message.alertId !== null ? [message.alertId] : []), ...takenOthers]
-}
-
-/** Whether the page's alert is open, and nobody has acknowledged it. */
-function mayAcknowledge(page: LinkedAlertPage): boolean {
-  return page.acknowledged === null && !isOver(page) && page.closedAt === null
 }
 
 /** One line for each alert of a list. */

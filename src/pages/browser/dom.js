@@ -108,7 +108,7 @@ function offerCopy(button) {
 }
 
 /**
- * Marks a step of the list as the next one, which is announced, or as done with its result.
+ * Marks a step of the list as the next one in place of another, which is announced, or as done with its result.
  *
  * @param {string} name
  * @param {'next' | 'done' | 'open'} state
@@ -117,8 +117,9 @@ function offerCopy(button) {
 export function step(name, state, value) {
   const item = find(`[data-step="${name}"]`)
   item.classList.toggle('done', state === 'done')
+  const current = state === 'next' ? document.querySelectorAll('[data-step]') : [item]
+  for (const one of current) one.removeAttribute('aria-current')
   if (state === 'next') item.setAttribute('aria-current', 'step')
-  else item.removeAttribute('aria-current')
   find('[data-done]', item).hidden = state !== 'done'
   if (state === 'next') say(find('span', item).textContent ?? '')
   const place = item.querySelector('[data-value]')

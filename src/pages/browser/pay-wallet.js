@@ -59,7 +59,7 @@ export async function startWallet(element, memory) {
   key = memory
   order = JSON.parse(section.dataset.wallet ?? '')
   section.hidden = false
-  for (const one of document.querySelectorAll('[data-step][hidden]')) one.removeAttribute('hidden')
+  document.querySelector('[data-step="approve"]')?.removeAttribute('hidden')
   // The page offers to pay again, so the stored transaction has not paid.
   if (sessionStorage.getItem(key) === section.dataset.tx) sessionStorage.removeItem(key)
   const sent = sessionStorage.getItem(key)
@@ -67,8 +67,7 @@ export async function startWallet(element, memory) {
     showSent(sent)
     return await tellService(sent)
   }
-  step('send', 'open')
-  step('connect', 'next')
+  step(order.approval === null ? 'send' : 'approve', 'next')
   find('#other').addEventListener('click', () => void once(chooseAccount))
   const wallets = await offerWallets(find('#send'), {
     choose: (wallet) => void recognition.then(() => once(() => payWith(wallet))),
@@ -115,6 +114,7 @@ function use(chosen, first) {
   const isNew = provider !== chosen
   provider = chosen
   account = first
+  find('[data-step="connect"]').hidden = false
   step('connect', 'done', shortAddress(account))
   if (!isNew) return
   provider.on?.('accountsChanged', (accounts) => {
@@ -138,15 +138,31 @@ async function chooseAccount() {
  * @param {Wallet} wallet
  */
 async function payWith(wallet) {
-  if (provider !== wallet.provider || account === '') {
-    showNote('waiting')
-    use(wallet.provider, await askAccount(wallet.provider))
-  }
+  if (provider !== wallet.provider || account === '') await connect(wallet)
   await switchChain(provider, order.chain)
   const next = await look()
   if (next === undefined) return
   if (next === 'approve' && !(await approve())) return
   await pay()
+}
+
+/**
+ * Asks the wallet for its account. The list has this step only meanwhile and afterwards: the button pays.
+ *
+ * @param {Wallet} wallet
+ */
+async function connect(wallet) {
+  const row = find('[data-step="connect"]')
+  showNote('waiting')
+  row.hidden = false
+  step('connect', 'next')
+  try {
+    use(wallet.provider, await askAccount(wallet.provider))
+  } finally {
+    row.hidden = account === ''
+    if (account !== '') step('connect', 'done', shortAddress(account))
+    step(order.approval === null ? 'send' : 'approve', 'next')
+  }
 }
 
 /**

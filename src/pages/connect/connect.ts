@@ -19,7 +19,7 @@ import { type AskByLink, askerByLink, type LinkRoute } from '../link.ts'
 import { qrImage } from '../qr.ts'
 import { answerScript, isScript, type RefusalView, refusalOf } from '../refusal-page.ts'
 import { walletApps } from '../wallet-apps.ts'
-import { askedOrder, readAskedPurchase } from './purchase-order.ts'
+import { askedOrder, readAskedPurchase } from './purchase-view.ts'
 
 /** Form values of a reader who signs in another program. */
 interface Elsewhere {

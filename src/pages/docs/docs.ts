@@ -56,6 +56,18 @@ export function docsPage(server: FastifyInstance, app: App): void {
   const client = readFileSync(new URL('flare-watchdog-client.tgz', EXAMPLES))
   const clientTag = tagOfDocument(client.toString('base64'))
 
+  // Each page is there as Markdown, too: its path with `.md`.
+  const page = <Params>(
+    path: string,
+    handler: (
+      request: FastifyRequest<{ Params: Params }>,
+      reply: FastifyReply,
+    ) => Promise<FastifyReply>,
+  ) => {
+    server.get(path, handler)
+    server.get(`${path.replace(/:\w+$/, '$&(^[^./]+)')}.md`, handler)
+  }
+
   server.get('/docs/quickstart.mjs', (_request, reply) =>
     reply.type('text/javascript; charset=utf-8').send(quickstart),
   )
@@ -67,7 +79,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
     if (matchesTag(request.headers['if-none-match'], clientTag)) return reply.code(304).send()
     return reply.send(client)
   })
-  server.get('/docs', (request, reply) =>
+  page('/docs', (request, reply) =>
     sendDocs(service, request, reply, {
       part: '',
       view: 'docs',
@@ -88,7 +100,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
       }),
     }),
   )
-  server.get(GUIDE_PATH, (request, reply) =>
+  page(GUIDE_PATH, (request, reply) =>
     sendDocs(service, request, reply, {
       part: '/guide',
       description: (t) => t('pages:home.lead'),
@@ -100,7 +112,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
       }),
     }),
   )
-  server.get('/docs/api', (request, reply) =>
+  page('/docs/api', (request, reply) =>
     sendDocs(service, request, reply, {
       part: '/api',
       view: 'docs-api',
@@ -116,7 +128,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
       }),
     }),
   )
-  server.get<{ Params: { tag: string } }>('/docs/api/:tag', (request, reply) =>
+  page<{ tag: string }>('/docs/api/:tag', (request, reply) =>
     sendDocs(service, request, reply, {
       part: '/api',
       view: 'docs-tag',
@@ -137,7 +149,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
       },
     }),
   )
-  server.get(WEBHOOKS_PATH, (request, reply) =>
+  page(WEBHOOKS_PATH, (request, reply) =>
     sendDocs(service, request, reply, {
       part: '/webhooks',
       description: (t) => t('pages:docs.webhooks.lead'),
@@ -172,7 +184,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
       },
     })
   })
-  server.get('/docs/events', (request, reply) =>
+  page('/docs/events', (request, reply) =>
     sendDocs(service, request, reply, {
       part: '/events',
       description: (t) => t('pages:docs.events.lead'),
@@ -180,7 +192,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
       data: (t) => ({ title: t('pages:docs.events'), events: eventList(app, t) }),
     }),
   )
-  server.get('/docs/watches', (request, reply) =>
+  page('/docs/watches', (request, reply) =>
     sendDocs(service, request, reply, {
       part: '/watches',
       description: (t) => t('pages:docs.watches.lead'),
@@ -188,7 +200,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
       data: (t) => ({ title: t('pages:docs.watches'), types: watchTypes(app, t) }),
     }),
   )
-  server.get<{ Params: { type: string } }>('/docs/watches/:type', (request, reply) => {
+  page<{ type: string }>('/docs/watches/:type', (request, reply) => {
     const type = findOfferedType(app, request.params.type)
     if (type === undefined) throw notFound()
     return sendDocs(service, request, reply, {
@@ -198,20 +210,17 @@ export function docsPage(server: FastifyInstance, app: App): void {
       data: (t) => typeDoc(app, t, type),
     })
   })
-  server.get<{ Params: { type: string; signal: string } }>(
-    '/docs/watches/:type/:signal',
-    (request, reply) => {
-      const type = findOfferedType(app, request.params.type)
-      const signal = type?.signals.find(({ id }) => id === request.params.signal)
-      if (type === undefined || signal === undefined) throw notFound()
-      return sendDocs(service, request, reply, {
-        part: '/watches',
-        view: 'docs-signal',
-        description: (t) => t(checkedKey(`signals:${type.name}.${signal.id}.description`)),
-        data: (t) => signalDoc(app, t, type, signal),
-      })
-    },
-  )
+  page<{ type: string; signal: string }>('/docs/watches/:type/:signal', (request, reply) => {
+    const type = findOfferedType(app, request.params.type)
+    const signal = type?.signals.find(({ id }) => id === request.params.signal)
+    if (type === undefined || signal === undefined) throw notFound()
+    return sendDocs(service, request, reply, {
+      part: '/watches',
+      view: 'docs-signal',
+      description: (t) => t(checkedKey(`signals:${type.name}.${signal.id}.description`)),
+      data: (t) => signalDoc(app, t, type, signal),
+    })
+  })
 }
 
 async function sendDocs(
@@ -220,9 +229,12 @@ async function sendDocs(
   reply: FastifyReply,
   { part, view, parameters, description, data }: DocsPage,
 ): Promise<FastifyReply> {
-  const path = request.url.split('?')[0] ?? ''
+  const address = request.url.split('?')[0] ?? ''
+  const path = address.replace(/\.md$/, '')
+  const isMarkdown = path !== address
   const page: Page = {
-    view: 'docs-frame',
+    view: isMarkdown ? view : 'docs-frame',
+    isMarkdown,
     ...(parameters !== undefined && { parameters }),
     data: (t) => ({
       share: linkPreview(app, t, {
@@ -232,6 +244,7 @@ async function sendDocs(
       ...data(t),
       inner: `./${view}`,
       parts: sideList(app, t, part, path),
+      ...(parameters === undefined && { markdown: `${path}.md` }),
       chosenLocale: isLocale(queryParametersOf(request)['lang']) ? t.locale : undefined,
       script: '/scripts/docs.js',
     }),

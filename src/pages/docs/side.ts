@@ -1,9 +1,10 @@
 /** Sidebar of the documentation: its sections, and the pages of the current section. */
-import type { Translate } from '#src/i18n/translate.ts'
+import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
+import type { WatchTypeDefinition } from '#src/watches/define.ts'
 import { readApiReference } from './api-reference.ts'
 import { guideSections } from './guide.ts'
-import { watchTypes } from './watches.ts'
+import { offeredTypes, typePath, watchTypes } from './watches.ts'
 
 /** The sections of the documentation, in reading order. */
 const PARTS = [
@@ -81,4 +82,22 @@ function anchor(id: string, label: string): SideLink {
 /** Removes the full stop of a sentence, for use as a heading. */
 export function asHeading(sentence: string): string {
   return sentence.replace(/[.。।]$/u, '')
+}
+
+/** Every page of the documentation, in reading order. */
+export function docsPages(app: App, t: Translate): readonly Pick<SideLink, 'path' | 'label'>[] {
+  return PARTS.flatMap(([part, label]) => [
+    { path: `/docs${part}`, label: t(label) },
+    ...below(app, t, part, '').filter(({ path }) => path.startsWith('/')),
+    ...(part === '/watches' ? offeredTypes(app).flatMap(signalPages(t)) : []),
+  ])
+}
+
+/** Pages of the signals of a watch type. */
+function signalPages(t: Translate) {
+  return ({ name, signals }: WatchTypeDefinition) =>
+    signals.map(({ id }) => ({
+      path: `${typePath(name)}/${id}`,
+      label: t(checkedKey(`signals:${name}.${id}.label`)),
+    }))
 }

@@ -43,6 +43,7 @@ export function exampleProvider({ data }: Envelope): ProviderView {
         fdc: { bitvote: 'ok', signature: 'ok' },
       }
     }),
+    others: null,
     fastUpdates: null,
     minimalConditions: { anchor: null, fdc: null, uptime: null },
     validators: null,

@@ -19,7 +19,11 @@ const viewOf = (rounds: readonly Round[]): ProviderView => ({
   ...{ addresses: null, rewardEpoch: 452, registered: true, registeredNext: null },
   ...{ registrationOpensAt: null, inPolicy: true, weight: null, currentRound: null },
   rounds: [...rounds],
-  ...{ fastUpdates: null, minimalConditions: { anchor: null, fdc: null, uptime: null } },
+  ...{
+    others: null,
+    fastUpdates: null,
+    minimalConditions: { anchor: null, fdc: null, uptime: null },
+  },
   ...{ validators: null, balances: [], asOf: null, stale: false },
 })
 const t = translator('en')

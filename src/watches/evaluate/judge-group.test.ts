@@ -21,7 +21,14 @@ function observation(index: number) {
   const round = 1_519_400 + index
   const startsAt = 1_658_430_000 + round * 90
   const unknown = { checks: null, anchors: null, policy: null, registration: null }
-  const other = { fastUpdates: null, transactions: [], balances: null, nodes: null, rewards: null }
+  const other = {
+    fastUpdates: null,
+    transactions: [],
+    balances: null,
+    nodes: null,
+    rewards: null,
+    earnings: null,
+  }
   return {
     position: 41_880_000 + index * 60,
     at: new Date((startsAt + 180) * 1000),

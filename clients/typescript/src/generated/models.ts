@@ -79,38 +79,38 @@ export interface Alert {
    * - `signing.rewards-reminder`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
    * - `signing.missed`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
    * - `signing.done`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
-   * - `fsp.ftso-commit`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.ftso-commit.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.ftso-reveal`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.ftso-reveal.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.ftso-signature`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.ftso-signature.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-bitvote`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-bitvote.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-signature`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-signature.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-submit1`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-submit1.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.signature-mismatch`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.signature-mismatch.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.signature-grace`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.signature-grace.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
+   * - `fsp.ftso-commit`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.ftso-commit.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.ftso-reveal`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.ftso-reveal.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.ftso-signature`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.ftso-signature.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-bitvote`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-bitvote.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-signature`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-signature.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-submit1`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-submit1.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.signature-mismatch`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.signature-mismatch.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.signature-grace`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.signature-grace.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.tx-failed`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
    * - `fsp.tx-failed.recovered`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
-   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
-   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
+   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer), others (undefined)
+   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer), others (undefined)
    * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
    * - `fsp.not-in-policy.recovered`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
-   * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-bitvote-length.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-consensus`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-consensus.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
+   * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-bitvote-length.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-consensus`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-consensus.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.mc-anchor`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
    * - `fsp.mc-anchor.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
    * - `fsp.mc-fdc`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
@@ -144,6 +144,12 @@ export interface Alert {
    * @max 2147483647
    */
   id: number;
+  /**
+   * Number of the incident that the alert or recovery belongs to. An incident is one or several alerts of a watch with one cause, from the first to the last recovery. Each wallet counts from 1.
+   * @min 1
+   * @max 2147483647
+   */
+  incidentId: number;
   /** Time of the recovery; null until then. */
   recoveredAt: null;
   /** Number of the alert that this recovery ends; null for alerts. */
@@ -229,38 +235,38 @@ export interface AlertEvidence {
    * - `signing.rewards-reminder`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
    * - `signing.missed`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
    * - `signing.done`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
-   * - `fsp.ftso-commit`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.ftso-commit.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.ftso-reveal`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.ftso-reveal.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.ftso-signature`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.ftso-signature.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-bitvote`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-bitvote.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-signature`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-signature.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-submit1`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-submit1.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.signature-mismatch`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.signature-mismatch.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.signature-grace`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.signature-grace.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
+   * - `fsp.ftso-commit`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.ftso-commit.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.ftso-reveal`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.ftso-reveal.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.ftso-signature`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.ftso-signature.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-bitvote`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-bitvote.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-signature`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-signature.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-submit1`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-submit1.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.signature-mismatch`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.signature-mismatch.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.signature-grace`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.signature-grace.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.tx-failed`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
    * - `fsp.tx-failed.recovered`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
-   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
-   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
+   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer), others (undefined)
+   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer), others (undefined)
    * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
    * - `fsp.not-in-policy.recovered`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
-   * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-bitvote-length.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-consensus`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-consensus.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
-   * - `fsp.fdc-reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
+   * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-bitvote-length.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-consensus`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-consensus.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.mc-anchor`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
    * - `fsp.mc-anchor.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
    * - `fsp.mc-fdc`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
@@ -298,7 +304,7 @@ export interface AlertEvidence {
 
 export interface AlertList {
   /** Entries on this page. */
-  data: Alert[];
+  data: ListedAlert[];
   /** Cursor of the next page; null on the last page. In a very large history, a page with a filter can have fewer alerts than the limit, or none, although others follow. */
   nextCursor: string | null;
 }
@@ -1130,6 +1136,8 @@ export interface FastUpdateData {
   lastUpdateBlock: number | null;
   /** Number of blocks in 1% of a reward epoch. */
   onePercentBlocks: number;
+  /** How many of the other providers failed the same duty in the same rounds. Absent if nothing is known of them. */
+  others?: OtherProviders;
   /** Probability that so many blocks without a fast update occur by chance, as text such as 3.1e-9. */
   probabilityOfSilence: string;
   /**
@@ -1238,6 +1246,36 @@ export interface FeedMoveWatchRequest {
   type: "feed-move";
 }
 
+export interface Incident {
+  /** Time of the acknowledgement; null without one. */
+  acknowledgedAt: null;
+  /** Name of the person who acknowledged the incident; null while one of its active alerts is not acknowledged. */
+  acknowledgedBy: string | null;
+  /** Alerts and recoveries of the incident, newest first; at most the newest 100. */
+  alerts: Alert[];
+  /** Time from the alert to its recovery, in seconds; null without a recovery. */
+  durationSeconds: number | null;
+  /**
+   * Time of the event on the chain (ISO 8601, UTC).
+   * @format date-time
+   */
+  firedAt: any;
+  /**
+   * Number of the incident that the alert or recovery belongs to. An incident is one or several alerts of a watch with one cause, from the first to the last recovery. Each wallet counts from 1.
+   * @min 1
+   * @max 2147483647
+   */
+  id: number;
+  /** Time of the recovery; null until then. */
+  recoveredAt: null;
+  /** Highest severity of the incident so far. */
+  severity: "info" | "warning" | "critical";
+  /** State of the incident: `firing` while one of its alerts is, then `acknowledged` until the last one has recovered. */
+  state: "firing" | "recovered" | "acknowledged" | "closed";
+  /** Title in one sentence. */
+  title: string;
+}
+
 export interface IssuedToken {
   /**
    * When the token expires: 30 days after it was issued.
@@ -1273,6 +1311,125 @@ export interface LedgerEntry {
   reference: string;
   /** Kind of the entry. */
   type: "topup" | "bonus" | "usage" | "subscription" | "refund" | "adjustment";
+}
+
+export interface ListedAlert {
+  /** Time of the acknowledgement; null without one. */
+  acknowledgedAt: null;
+  /** Name of the person who acknowledged the alert, as shown in messages; null until someone acknowledges it. */
+  acknowledgedBy: string | null;
+  /**
+   * Values of the event, as an object that depends on `event`. More properties may be added.
+   *
+   * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
+   * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
+   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), transactions (array), transactionCount (integer), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), topupHandle (string), counterpartyRole (string)
+   * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
+   * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `provider.recovered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `credits.low-balance`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
+   * - `credits.recovered`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
+   * - `signing.uptime-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.rewards-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.rewards-reminder`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.missed`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.done`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `fsp.ftso-commit`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.ftso-commit.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.ftso-reveal`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.ftso-reveal.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.ftso-signature`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.ftso-signature.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-bitvote`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-bitvote.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-signature`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-signature.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-submit1`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-submit1.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.signature-mismatch`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.signature-mismatch.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.signature-grace`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.signature-grace.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.tx-failed`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
+   * - `fsp.tx-failed.recovered`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
+   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer), others (undefined)
+   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer), others (undefined)
+   * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
+   * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
+   * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
+   * - `fsp.not-in-policy.recovered`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
+   * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-bitvote-length.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-consensus`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-consensus.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.fdc-reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
+   * - `fsp.mc-anchor`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-anchor.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-fdc`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-fdc.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-uptime`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
+   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
+   * - `fsp.validator-not-listed`: provider (string), nodeIds (array), listed (integer), stakeEndsAt (string)
+   * - `fsp.validator-not-listed.recovered`: provider (string), nodeIds (array), listed (integer), stakeEndsAt (string)
+   * - `fsp.balance-low`: provider (string), role (string), address (string), balanceWei (string), limitWei (string)
+   * - `fsp.balance-low.recovered`: provider (string), role (string), address (string), balanceWei (string), limitWei (string)
+   * - `fsp.rewards-unclaimed`: provider (string), epochs (array), amountWei (string), expiresAt (string or null)
+   * - `fsp.rewards-unclaimed.recovered`: provider (string), epochs (array), amountWei (string), expiresAt (string or null)
+   */
+  data: Record<string, any>;
+  /** Deliveries of the alert, one for each recipient. */
+  deliveries: Delivery[];
+  /** Time from the alert to its recovery, in seconds; null without a recovery. */
+  durationSeconds: number | null;
+  /** Name of the event. */
+  event: string;
+  /**
+   * Time of the event on the chain (ISO 8601, UTC).
+   * @format date-time
+   */
+  firedAt: any;
+  /** Group of the signal; null without one. */
+  group: string | null;
+  /**
+   * Number that identifies the object.
+   * @min 1
+   * @max 2147483647
+   */
+  id: number;
+  /** The incident that begins with this alert; with `group=incident` only. */
+  incident?: Incident;
+  /**
+   * Number of the incident that the alert or recovery belongs to. An incident is one or several alerts of a watch with one cause, from the first to the last recovery. Each wallet counts from 1.
+   * @min 1
+   * @max 2147483647
+   */
+  incidentId: number;
+  /** Time of the recovery; null until then. */
+  recoveredAt: null;
+  /** Number of the alert that this recovery ends; null for alerts. */
+  recoveryOf: number | null;
+  /** Title and text of the message. */
+  rendered: Rendered;
+  /** Severity of the alert. */
+  severity: "info" | "warning" | "critical";
+  /** Id of the signal; null without one. */
+  signal: string | null;
+  /** State of the signal; pending: failing, but not yet long enough for an alert. */
+  state: "firing" | "recovered" | "acknowledged" | "closed";
+  /** Type of the watch. */
+  type: string;
+  /**
+   * Number of the watch.
+   * @min 1
+   * @max 2147483647
+   */
+  watchId: number;
+  /** Name of the watch. */
+  watchLabel: string;
 }
 
 export interface ListingClaim {
@@ -1384,6 +1541,34 @@ export interface MinimalConditionEvent {
 }
 
 export type OpenApiDocument = Partial<Record<string, any>>;
+
+export interface OtherProviders {
+  /** Number of other providers that failed it in each of the rounds. */
+  failed: number;
+  /** Number of other providers of which it is known. */
+  total: number;
+}
+
+export interface OutageCost {
+  /** What the provider’s published rewards come to for as many rounds, in wei; null if none are published. A single duty earns only a part of it. Penalties are not included. */
+  amountWei: string | null;
+  /** Number of voting rounds in a reward epoch. */
+  ofRounds: number;
+  /** Number of rounds that failed since the outage began. */
+  rounds: number;
+  /** The published rewards of the provider that the amount follows from; null without an amount. */
+  source: {
+    /**
+     * Published rewards of the provider in that reward epoch, in wei.
+     * @pattern ^(0|[1-9]\d{0,77})$
+     */
+    amountWei: string;
+    /** operations:meaning.EvidenceClaim.rewardEpoch */
+    rewardEpochId: number;
+  } | null;
+  /** Symbol of the token. */
+  symbol: string;
+}
 
 export interface ParameterDefinition {
   /** Default value. */
@@ -2010,6 +2195,8 @@ export interface ProviderView {
       rate: number;
     } | null;
   };
+  /** How many of the other providers failed the duties that the provider failed in the newest stored round; of several duties, the one that the fewest of them failed. Null if the provider failed none, or nothing is known of the others. */
+  others: OtherProviders | null;
   /**
    * Identity address of the data provider.
    * @pattern ^0x[0-9a-fA-F]{40}$
@@ -2499,12 +2686,16 @@ export interface RoundClaim {
 export interface RoundStreakData {
   /** Address that must send or sign it. */
   address?: string | null;
+  /** What the outage costs so far. Absent if the number of rounds in a reward epoch is unknown. */
+  cost?: OutageCost;
   /** Number of the first bad voting round since the last good one. */
   firstRoundId?: number;
   /** Length of the gap, in seconds. */
   gapSeconds?: number;
   /** Number of voting rounds missed; of a recovery only. */
   missedRounds?: number;
+  /** How many of the other providers failed the same duty in the same rounds. Absent if nothing is known of them. */
+  others?: OtherProviders;
   /**
    * Identity address of the data provider.
    * @pattern ^0x[0-9a-fA-F]{40}$
@@ -3805,6 +3996,8 @@ export interface WebhookPayload {
      * @format date-time
      */
     firedAt: string;
+    /** Number of the alert’s incident; each wallet counts from 1. Null in a test. */
+    incidentId: number | null;
     /** Link to the alert page. */
     link: string;
     /** Name of the chain. */

@@ -257,6 +257,7 @@ export abstract class Operations extends Transport {
         | 'transactions'
         | 'fast-updates'
         | 'registration'
+        | 'incident'
       signal?: string
       event?: EventName
       severity?: 'info' | 'warning' | 'critical'
@@ -290,6 +291,7 @@ export abstract class Operations extends Transport {
         | 'transactions'
         | 'fast-updates'
         | 'registration'
+        | 'incident'
       signal?: string
       event?: EventName
       severity?: 'info' | 'warning' | 'critical'

@@ -1,12 +1,20 @@
 import { z } from 'zod'
 import { LongUpdate, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
-import { chanceOfSilence, isSilenceImprobable } from '#src/fsp/protocol/silence.ts'
-import type { DisplayValues, Presentation } from '#src/kernel/display-values.ts'
+import { chanceOfSilence, isSilenceImprobable } from '#src/fsp/protocol/fast-update-silence.ts'
+import { countSilent } from '#src/fsp/protocol/other-providers.ts'
+import {
+  type DisplayValues,
+  lowerSeverity,
+  type Presentation,
+  type Severity,
+} from '#src/kernel/display-values.ts'
+import { isNetworkWide, OtherProviders, outageFacts } from '#src/kernel/outage-figures.ts'
 import { Address, Hash, Instant, type JsonObject } from '#src/kernel/units.ts'
 import type { EvidenceClaim, UnprovenReason } from '../../evidence-model.ts'
 import {
   defineSignal,
   type Evaluation,
+  type Firing,
   type Parameter,
   type ParameterValues,
 } from '../../signal.ts'
@@ -48,6 +56,8 @@ const State = z.object({
   blocks: z.int().nullable(),
   /** Probability that a silence of these blocks happens by chance; null as above. */
   chance: z.string().nullable(),
+  /** How many others failed the same at the end of the last round; null while it is unknown or nothing is wrong. */
+  others: OtherProviders.nullable(),
 })
 type State = z.output<typeof State>
 
@@ -60,6 +70,7 @@ const INITIAL: State = {
   rule: null,
   blocks: null,
   chance: null,
+  others: null,
 }
 
 /** `data` of both events. */
@@ -87,7 +98,24 @@ const Silence = z.object({
   since: Instant,
   /** Seconds from `since` to now or, in a recovery, to the update that ended the silence. */
   gapSeconds: z.int(),
+  /** How many others failed the same at the end of the round. */
+  others: OtherProviders.exactOptional(),
 })
+
+/** How many others fail by the rule of an alert. Between two round ends nothing new is known of them. */
+function othersOf(
+  { provider, isBetween, compared = [] }: ProviderObservation,
+  rule: z.output<typeof Rule>,
+  { probability, before }: { readonly probability: number; readonly before: State['others'] },
+): State['others'] {
+  if (isBetween === true) return before
+  const others = countSilent(compared, provider, (silence) => {
+    if (rule === 'too-long') return silence.isTooLong
+    if (rule === 'one-percent') return silence.blocksSinceUpdate >= silence.onePercentBlocks
+    return isSilenceImprobable(silence.exponent, probability)
+  })
+  return others ?? null
+}
 
 /**
  * Fires when chance does not explain the silence, or at 1 % of a reward epoch's blocks if that is enabled, and at an
@@ -120,19 +148,20 @@ function judgeFastUpdates(
     const silentSince = (isSame ? previous.since : null) ?? heardAt
     const since = rule === null ? (longSince ?? at) : silentSince
     const fired = rule ?? 'too-long'
-    const data = dataOf(observation, part, { parameters, rule: fired, since, until: at, tooLong })
-    const firing = {
-      event: 'fsp.fast-updates',
-      severity: isUnlikely ? 'critical' : 'warning',
-      data,
-    } as const
+    const others = othersOf(observation, fired, {
+      probability: Number(parameters['probability']),
+      before: previous.others,
+    })
+    const about = { parameters, rule: fired, since, until: at, tooLong, others } as const
+    const data = dataOf(observation, part, about)
+    const firing = firingOf(isUnlikely ? 'critical' : 'warning', others, data)
     const silence =
       isQuiet || isSame
         ? { isSilent: true, since: silentSince, rule: rule ?? previous.rule }
         : { isSilent: false, since: null, rule: null }
     const { lastUpdateBlock, blocksSinceUpdate: blocks } = part
     const chance = chanceText(part.exponent)
-    const state = { ...silence, tooLong, longSince, lastUpdateBlock, blocks, chance }
+    const state = { ...silence, tooLong, longSince, lastUpdateBlock, blocks, chance, others }
     return { state, phase: 'firing', firings: [firing] }
   }
   if (!wasOpen) return { state: INITIAL, phase: 'ok', firings: [] }
@@ -144,17 +173,27 @@ function judgeFastUpdates(
   }
   const rule = previous.rule ?? 'too-long'
   const since = (previous.isSilent ? previous.since : previous.longSince) ?? heardAt
-  const data = dataOf(observation, part, { parameters, rule, since, until: heardAt, tooLong: null })
+  const about = { parameters, rule, since, until: heardAt, tooLong: null, others: null } as const
+  const data = dataOf(observation, part, about)
   const firing = { event: 'fsp.fast-updates.recovered', severity: 'info', data } as const
   return { state: INITIAL, phase: 'ok', firings: [firing] }
 }
 
-/** A silence with the number of its blocks, and the probability of that. */
-function currentData(data: JsonObject, { since, blocks, chance }: State): JsonObject {
-  const { since: began, blocksSinceUpdate: known } = data
+/** The alert: one step less severe if the cause is probably the network. */
+function firingOf(severity: Severity, others: State['others'], data: JsonObject): Firing {
+  const isShared = others !== null && isNetworkWide(others)
+  const event = 'fsp.fast-updates'
+  return { event, severity: isShared ? lowerSeverity(severity) : severity, data }
+}
+
+/** A silence with the number of its blocks, the probability of that, and the others that are silent now. */
+function currentData(data: JsonObject, { since, blocks, chance, others }: State): JsonObject {
+  const { others: _others, ...rest } = data
+  const { since: began, blocksSinceUpdate: known } = rest
   const isSame = since !== null && blocks !== null && began === since.toISOString()
   if (!isSame || chance === null || typeof known !== 'number' || blocks <= known) return data
-  return { ...data, blocksSinceUpdate: blocks, probabilityOfSilence: chance }
+  const figures = { blocksSinceUpdate: blocks, probabilityOfSilence: chance }
+  return { ...rest, ...figures, ...(others !== null && { others: { ...others } }) }
 }
 
 function chanceText(exponent: number): string {
@@ -170,9 +209,10 @@ function dataOf(
     readonly since: Date
     readonly until: Date
     readonly tooLong: State['tooLong']
+    readonly others: State['others']
   },
 ): JsonObject {
-  const { parameters, rule, since, until, tooLong } = options
+  const { parameters, rule, since, until, tooLong, others } = options
   return z.encode(Silence, {
     ...part,
     provider,
@@ -183,6 +223,7 @@ function dataOf(
     since,
     gapSeconds: Math.round((until.getTime() - since.getTime()) / 1000),
     ...(tooLong && { ...tooLong, updateBlock: tooLong.block }),
+    ...(others && { others }),
   })
 }
 
@@ -190,7 +231,9 @@ function present(event: string, json: JsonObject): Presentation {
   const data = Silence.parse(json)
   const isRecovery = event.endsWith('.recovered')
   const isLong = data.rule === 'too-long'
-  const { tx, feedsSent, feedCount, isAccepted } = data
+  const { tx, feedsSent, feedCount, isAccepted, others } = data
+  const figures = others === undefined ? {} : outageFacts({ others })
+  const shown = Object.keys(figures)
   const outcome = isAccepted === true ? 'accepted' : 'refused'
   const length: DisplayValues =
     tx === undefined || feedsSent === undefined || feedCount === undefined
@@ -214,12 +257,22 @@ function present(event: string, json: JsonObject): Presentation {
       since: { kind: 'instant', at: data.since },
       duration: { kind: 'duration', seconds: data.gapSeconds },
       ...length,
+      ...figures,
     },
     fields: isRecovery
       ? ['provider', 'lastUpdate']
       : isLong
-        ? ['provider', 'feedsSent', 'feedCount', 'tx']
-        : ['provider', 'lastUpdate', 'chance', 'chanceLimit', 'weight', ...(tx ? ['tx'] : [])],
+        ? ['provider', ...shown, 'feedsSent', 'feedCount', 'tx']
+        : [
+            'provider',
+            ...shown,
+            'lastUpdate',
+            'chance',
+            'chanceLimit',
+            'weight',
+            ...(tx ? ['tx'] : []),
+          ],
+    ...(others !== undefined && isNetworkWide(others) && { isNetworkWide: true }),
     ...(isLong && { form: 'long' }),
     ...(!isLong && tx !== undefined && { advice: 'long-update' }),
     count: data.blocksSinceUpdate,
@@ -280,7 +333,7 @@ export const fastUpdates = defineSignal<ProviderTarget, unknown, ProviderObserva
     return { kind: 'silence', provider, rewardEpoch, block, ...silence, ...figures }
   },
   examples: {
-    'fsp.fast-updates': example,
+    'fsp.fast-updates': { ...example, others: { total: 96, failed: 4 } },
     'fsp.fast-updates.recovered': {
       ...example,
       blocksSinceUpdate: 2,

@@ -43,6 +43,7 @@ const fdcSubmit1 = roundSignal({
   group: 'fdc',
   checks: ['strayCommit'],
   isStreak: false,
+  isFree: true,
   severity: 'warning',
   role: 'submit',
   example: { tx: PROVIDER_EXAMPLE.tx, payloadLength: 3 },

@@ -24,6 +24,8 @@ const COMMON = [
   'firstRoundId',
   'streak',
   'rounds',
+  'others',
+  'cost',
 ]
 
 /** The claim of an alert of one of these checks. */

@@ -1,7 +1,8 @@
 /** Examples of alerts about a data provider. Pure. */
-import type { ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
+import type { EarningsPart, ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
 import type { Address, JsonObject } from '#src/kernel/units.ts'
 import type { ProviderTarget } from '../provider-target.ts'
+import { costData } from './cost.ts'
 
 /** Addresses and a transaction of the provider in examples. */
 export const PROVIDER_EXAMPLE = {
@@ -9,6 +10,12 @@ export const PROVIDER_EXAMPLE = {
   address: '0xc4a19715F3Dd209F01E84ABe65De7c2E9C8b6269',
   tx: '0x8f1b6ad9c2e34f70b5d1a8c6e7f90213d4b5a6978c0e1f2a3b4c5d6e7f801923',
 } as const
+
+/** What rounds are worth in examples. */
+export const EXAMPLE_EARNINGS: EarningsPart = {
+  roundsPerEpoch: 3360,
+  newest: { rewardEpoch: 451, amountWei: '1680000000000000000000' },
+}
 
 /** Address of a role of a watched provider; its identity address while the others are unknown. */
 export function knownAddress(
@@ -23,6 +30,7 @@ export function knownAddress(
 export function roundSignalExamples(signal: {
   readonly id: string
   readonly isStreak: boolean
+  readonly isFree?: boolean
   readonly example: JsonObject
 }): Readonly<Record<string, JsonObject>> {
   const common = {
@@ -31,6 +39,10 @@ export function roundSignalExamples(signal: {
     address: PROVIDER_EXAMPLE.address,
   }
   const streak = signal.isStreak ? 2 : 1
+  const figuresOf = (rounds: number): JsonObject => ({
+    others: { total: 97, failed: 1 },
+    ...(signal.isFree === true ? {} : costData(rounds, EXAMPLE_EARNINGS)),
+  })
   return {
     [`fsp.${signal.id}`]: {
       ...common,
@@ -41,6 +53,7 @@ export function roundSignalExamples(signal: {
       streak,
       rounds: streak,
       ...signal.example,
+      ...figuresOf(streak),
     },
     [`fsp.${signal.id}.recovered`]: {
       ...common,
@@ -49,6 +62,7 @@ export function roundSignalExamples(signal: {
       since: '2026-11-20T12:12:00.000Z',
       missedRounds: 8,
       gapSeconds: 720,
+      ...figuresOf(8),
     },
   }
 }

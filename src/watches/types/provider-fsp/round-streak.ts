@@ -1,11 +1,24 @@
 import { z } from 'zod'
 import {
   checkOf,
+  EarningsPart,
   type ProviderObservation,
   type StoredCheck,
 } from '#src/fsp/indexer/observation-model.ts'
+import { countOthers } from '#src/fsp/protocol/other-providers.ts'
 import { ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdict.ts'
-import type { DisplayValues, Presentation, Severity } from '#src/kernel/display-values.ts'
+import {
+  type DisplayValues,
+  lowerSeverity,
+  type Presentation,
+  type Severity,
+} from '#src/kernel/display-values.ts'
+import {
+  isNetworkWide,
+  OtherProviders,
+  OutageCost,
+  outageFacts,
+} from '#src/kernel/outage-figures.ts'
 import type { SignalGroup } from '#src/kernel/signal-group.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import {
@@ -18,10 +31,11 @@ import {
   type Signal,
 } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
+import { costData } from './cost.ts'
 import { signalEvents } from './events.ts'
 import { roundClaim } from './round-claim.ts'
-import { knownAddress, roundSignalExamples } from './round-examples.ts'
-import { isDuty, isLongSilence, isSilentRound } from './silence.ts'
+import { EXAMPLE_EARNINGS, knownAddress, roundSignalExamples } from './round-examples.ts'
+import { isDuty, isLongSilence, isSilentRound } from './silent-rounds.ts'
 
 /** Number of bad voting rounds in a row before an alert. */
 const ROUNDS: Parameter = {
@@ -50,6 +64,10 @@ export const StreakState = z.object({
   bad: z.array(z.enum(ROUND_CHECKS)),
   /** Rounds in a row in which the provider sent nothing. */
   silent: z.int(),
+  /** How many others failed the same in the last bad rounds; null while it is unknown or the streak is too short. */
+  others: OtherProviders.nullable(),
+  /** What rounds are worth, as last known. */
+  earnings: EarningsPart.nullable(),
 })
 export type StreakState = z.output<typeof StreakState>
 
@@ -62,6 +80,8 @@ const INITIAL: StreakState = {
   isBroken: false,
   bad: [],
   silent: 0,
+  others: null,
+  earnings: null,
 }
 
 /** The properties of a round signal's `data` that messages of alert and recovery share. */
@@ -83,6 +103,9 @@ const RoundData = z
     sentTo: Address.exactOptional(),
     submission: Address.exactOptional(),
     address: Address.nullish(),
+    /** How many others failed the same in the last rounds that the alert counts, `rounds` at most. */
+    others: OtherProviders.exactOptional(),
+    cost: OutageCost.exactOptional(),
   })
   .meta({ id: 'RoundStreakData' })
 
@@ -105,6 +128,8 @@ export interface RoundSignal {
   isMild?(check: StoredCheck): boolean
   /** Chooses other texts for some alerts. */
   form?(data: JsonObject): string | undefined
+  /** Whether rounds that fail cost no rewards. */
+  readonly isFree?: boolean
   /** Role of the address that the alert shows. */
   readonly role: 'submit' | 'submitSignatures' | 'signingPolicy'
   /** Additional display values of an alert. */
@@ -139,7 +164,7 @@ export function roundSignal(
     initial: INITIAL,
     evaluate: (previous, observation, { parameters }) =>
       judge(signal, previous, observation, parameters),
-    current: currentData,
+    current: (data, state) => currentData(signal, data, state),
     atEnd: dataAtEnd,
     present: (event, data) => present(signal, event, data),
     claim: (data) => roundClaim(signal.checks, data),
@@ -156,7 +181,8 @@ function ownExample(
   const streak = signal.isStreak ? Number(parameters['rounds']) : 1
   const address = knownAddress(signal.role, target, observation)
   const own = { ...target, address, ...signal.ownParties?.(address) }
-  const data = { ...example, ...own, streak, rounds: streak }
+  const cost = 'cost' in example ? costData(streak, EXAMPLE_EARNINGS) : {}
+  const data = { ...example, ...own, streak, rounds: streak, ...cost }
   if (observation === undefined) return data
   return {
     ...data,
@@ -214,6 +240,8 @@ function judge(
     isBroken,
     bad,
     silent,
+    others: isBroken ? othersOf(signal, observation, Math.min(streak, rounds)) : null,
+    earnings: observation.earnings ?? previous.earnings,
   }
   if (!isBroken) return { state, phase: 'pending', streak, firings: [] }
   const severity = severityOf(signal, state, check, rounds)
@@ -224,49 +252,80 @@ function judge(
     streak,
     rounds,
     ...check.values,
+    ...figuresOf(signal, state),
   }
   const firing = { event: `fsp.${signal.id}`, severity, data }
   return { state, phase: 'firing', streak, firings: [firing] }
 }
 
-/** An alert with the number of rounds that failed since its outage began. */
-function currentData(data: JsonObject, { missed, firstAt }: StreakState): JsonObject {
-  const { since, streak } = data
-  const isSame = firstAt !== null && since === instant(firstAt)
-  if (!isSame || typeof streak !== 'number') return data
-  return { ...data, streak: Math.max(streak, missed) }
+/** How many others failed the same in the last bad rounds, at most `streak`; null if it is unknown. */
+function othersOf(
+  { checks }: RoundSignal,
+  { provider, compared = [] }: ProviderObservation,
+  streak: number,
+): StreakState['others'] {
+  return countOthers(compared, { provider, checks, streak }) ?? null
 }
 
-/** An alert that is over with the number of rounds that its outage lost. */
-function dataAtEnd(data: JsonObject, { missedRounds: missed }: JsonObject): JsonObject {
-  const { streak } = data
+/** What the data of an alert says of the others and of the cost, as far as it is known. */
+function figuresOf(
+  { isFree = false }: RoundSignal,
+  { others, missed, earnings }: StreakState,
+): JsonObject {
+  return {
+    ...(others !== null && { others: { ...others } }),
+    ...(isFree ? {} : costData(missed, earnings)),
+  }
+}
+
+/** An alert with what is known of its outage now: the number of rounds that failed, the others, and the cost. */
+function currentData(signal: RoundSignal, data: JsonObject, state: StreakState): JsonObject {
+  const { missed, firstAt } = state
+  const { since, streak, others: _others, cost: _cost, ...rest } = data
+  const isSame = firstAt !== null && since === instant(firstAt)
+  if (!isSame || typeof streak !== 'number' || missed < streak) return data
+  return { ...rest, since, streak: missed, ...figuresOf(signal, state) }
+}
+
+/** An alert that is over with the number of rounds that its outage lost, the others of its last round, and its cost. */
+function dataAtEnd(data: JsonObject, recovery: JsonObject): JsonObject {
+  const { missedRounds: missed, others, cost } = recovery
+  const { streak, others: _others, cost: _cost, ...rest } = data
   if (typeof streak !== 'number' || typeof missed !== 'number') return data
-  return { ...data, streak: Math.max(streak, missed) }
+  return {
+    ...rest,
+    streak: Math.max(streak, missed),
+    ...(others !== undefined && { others }),
+    ...(cost !== undefined && { cost }),
+  }
 }
 
 function severityOf(
   signal: RoundSignal,
-  { streak, silent }: StreakState,
+  { streak, silent, others }: StreakState,
   check: StoredCheck,
   rounds: number,
 ): Severity {
   const isLong = signal.isStreak && streak >= 2 * rounds && signal.isMild?.(check) !== true
   const isTotal = signal.checks.some(isDuty) && isLongSilence(silent, rounds)
-  return isLong || isTotal || signal.isCritical?.(check) ? 'critical' : signal.severity
+  const severity = isLong || isTotal || signal.isCritical?.(check) ? 'critical' : signal.severity
+  return others !== null && isNetworkWide(others) ? lowerSeverity(severity) : severity
 }
 
 /** The recovery of a streak with the first good round. */
 function recoveryOf(
   signal: RoundSignal,
-  { missed, firstAt }: StreakState,
+  state: StreakState,
   observation: ProviderObservation,
 ): Firing {
   const { startsAt } = observation
+  const { missed, firstAt } = state
   const data: JsonObject = {
     ...commonData(signal, observation),
     since: instant(startsAt),
     missedRounds: missed,
     gapSeconds: startsAt - (firstAt ?? startsAt),
+    ...figuresOf(signal, state),
   }
   return { event: `fsp.${signal.id}.recovered`, severity: 'info', data }
 }
@@ -313,6 +372,9 @@ function present(signal: RoundSignal, event: string, json: JsonObject): Presenta
   const extra = isRecovery ? {} : (signal.facts?.(json) ?? {})
   const form = isRecovery ? undefined : signal.form?.(json)
   const count = isRecovery ? data.missedRounds : data.streak
+  const { others, cost } = data
+  // The others are those of the last round that failed: the recovery is about the provider alone.
+  const figures = outageFacts(isRecovery ? { cost } : { others, cost })
   const facts: DisplayValues = {
     provider: { kind: 'address', address: data.provider },
     since: { kind: 'instant', at: data.since },
@@ -331,17 +393,26 @@ function present(signal: RoundSignal, event: string, json: JsonObject): Presenta
     ...(data.submission && { submission: { kind: 'address', address: data.submission } }),
     ...extra,
     ...(isRecovery ? {} : signal.words?.(json)),
+    ...figures,
   }
   const placed = ['sentTo', 'submission']
-  const fields = ['provider', 'reason', 'round', ...Object.keys(extra), ...placed, 'tx'].filter(
-    (name) => name in facts,
-  )
+  const shown = Object.keys(figures)
+  const fields = [
+    'provider',
+    'reason',
+    'round',
+    ...Object.keys(extra),
+    ...placed,
+    ...shown,
+    'tx',
+  ].filter((name) => name in facts)
   return {
     facts,
-    fields: isRecovery ? ['provider', 'round'] : [...new Set(fields)],
+    fields: isRecovery ? ['provider', 'round', ...shown] : [...new Set(fields)],
     ...(form !== undefined && { form }),
     ...(count !== undefined && { count }),
     ...(!isRecovery && data.reason === 'former-address' && { advice: 'former-address' }),
+    ...(!isRecovery && others !== undefined && isNetworkWide(others) && { isNetworkWide: true }),
   }
 }
 

@@ -43,6 +43,7 @@ function observation(index: number, parts: Partial<ProviderObservation> = {}): P
     fastUpdates: null,
     transactions: [],
     balances: null,
+    earnings: null,
     nodes: null,
     rewards: null,
     ...parts,

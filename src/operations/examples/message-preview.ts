@@ -1,6 +1,6 @@
 import { previewMessage } from '#src/alerts/messages/preview.ts'
 import { JsonObject } from '#src/kernel/units.ts'
-import type * as operations from '../rest/messages.ts'
+import type * as operations from '../rest/message-preview.ts'
 import type { ExamplesOf } from './define.ts'
 import { EVENT, FIRED_AT, WALLET, WATCH } from './story.ts'
 

@@ -1,0 +1,19 @@
+/** What an outage of a data provider costs, by its published rewards. Pure. */
+import { z } from 'zod'
+import type { EarningsPart } from '#src/fsp/indexer/observation-model.ts'
+import { servedChain } from '#src/kernel/chains.ts'
+import { OutageCost } from '#src/kernel/outage-figures.ts'
+import type { JsonObject } from '#src/kernel/units.ts'
+
+/** The property `cost` of an alert; empty where the length of a reward epoch is not known. */
+export function costData(rounds: number, earnings: EarningsPart | null): JsonObject {
+  if (earnings === null || rounds === 0) return {}
+  const { roundsPerEpoch: ofRounds, newest } = earnings
+  const source = newest && {
+    rewardEpochId: newest.rewardEpoch,
+    amountWei: BigInt(newest.amountWei),
+  }
+  const amountWei = source && (source.amountWei * BigInt(rounds)) / BigInt(ofRounds)
+  const { symbol } = servedChain()
+  return { cost: z.encode(OutageCost, { rounds, ofRounds, amountWei, symbol, source }) }
+}
