@@ -499,6 +499,7 @@ CREATE TABLE "link_codes" (
 	"wallet" text NOT NULL,
 	"name" text,
 	"scopes" text[] NOT NULL,
+	"members_acknowledge" boolean NOT NULL,
 	"made_by" text,
 	"created_at" timestamp with time zone NOT NULL,
 	"expires_at" timestamp with time zone NOT NULL,
@@ -536,6 +537,7 @@ CREATE TABLE "recipients" (
 	"is_default" boolean NOT NULL,
 	"chat_id" bigint,
 	"chat_scopes" text[],
+	"members_acknowledge" boolean DEFAULT true NOT NULL,
 	"linked_by" bigint,
 	"follows" text,
 	"muted_until" timestamp with time zone,
@@ -686,6 +688,7 @@ CREATE TABLE "telegram_questions" (
 	"about" jsonb NOT NULL,
 	"message_id" bigint NOT NULL,
 	"refusals" integer NOT NULL,
+	"is_answered" boolean DEFAULT false NOT NULL,
 	"asked_at" timestamp with time zone NOT NULL,
 	"expires_at" timestamp with time zone NOT NULL,
 	CONSTRAINT "telegram_questions_chat_id_person_id_pk" PRIMARY KEY("chat_id","person_id")

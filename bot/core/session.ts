@@ -4,7 +4,7 @@
  * message or a command closes it; an unknown command repeats it. It expires after 24 hours.
  */
 import type { z } from 'zod'
-import { DAY_MS } from '#src/kernel/durations.ts'
+import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { withRefusal } from '../views/refusals.ts'
 import type { View } from '../views/view.ts'
@@ -96,6 +96,28 @@ export function defineQuestion<About>(entry: QuestionEntry<About>): AskedQuestio
   }
 }
 
+/** Time for which a number that follows a saved value changes that value again. */
+const CORRECTED_MS = 2 * MINUTE_MS
+
+/**
+ * Keeps a question after its value was saved, by a typed answer or a button, so that a number that follows soon changes the
+ * value again.
+ *
+ * @param messageId of the screen that shows the saved value
+ */
+export async function keepAnswered(
+  ctx: BotContext,
+  question: Pick<QuestionRow, 'kind' | 'about' | 'messageId'>,
+): Promise<void> {
+  const sessionKey = sessionKeyOf(ctx)
+  if (sessionKey === undefined || ctx.reader.isGroup) return
+  const askedAt = ctx.app.clock.now()
+  const expiresAt = new Date(askedAt.getTime() + CORRECTED_MS)
+  const row = { ...sessionKey, ...question, refusals: 0, isAnswered: true, askedAt, expiresAt }
+  await putQuestion(ctx.app.db, row)
+  if (ctx.answering !== undefined) ctx.answering.isAsked = true
+}
+
 /** Stores a question that a message shows as the open one of the person; it replaces the one before. */
 export async function storeQuestion(
   { app }: Pick<ChatState, 'app'>,
@@ -104,14 +126,15 @@ export async function storeQuestion(
 ): Promise<void> {
   const askedAt = app.clock.now()
   const expiresAt = new Date(askedAt.getTime() + QUESTION_AND_DRAFT_MS)
-  await putQuestion(app.db, { ...sessionKey, ...question, askedAt, expiresAt })
+  await putQuestion(app.db, { ...sessionKey, ...question, isAnswered: false, askedAt, expiresAt })
 }
 
 /** The open question of the person. */
 export async function findOpenQuestion(ctx: ChatState): Promise<QuestionRow | undefined> {
   const sessionKey = sessionKeyOf(ctx)
   if (sessionKey === undefined || ctx.reader.isGroup) return undefined
-  return findQuestion(ctx.app.db, sessionKey, ctx.app.clock.now())
+  const row = await findQuestion(ctx.app.db, sessionKey, ctx.app.clock.now())
+  return row?.isAnswered === true ? undefined : row
 }
 
 /** Person and chat of an update; undefined for updates without a person. */

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import {
   bigint,
+  boolean,
   index,
   integer,
   jsonb,
@@ -70,6 +71,8 @@ export const questions = pgTable(
     messageId: bigint('message_id', { mode: 'number' }).notNull(),
     /** Number of invalid answers. */
     refusals: integer('refusals').notNull(),
+    /** Whether the question was answered, and only a number that corrects the answer is still taken. */
+    isAnswered: boolean('is_answered').notNull().default(false),
     askedAt: timestamp('asked_at', { withTimezone: true }).notNull(),
     expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
   },

@@ -14,8 +14,11 @@ import {
 export interface PressRights<V extends Verb = Verb> {
   /** Whether the button may also be pressed in chats without a link. */
   readonly unlinked?: boolean
-  /** Who may press in groups: every member, for presses that change nothing, or every administrator. */
-  readonly members?: 'all' | 'administrators'
+  /**
+   * Who may press in groups: every member, for presses that change nothing; every member whom the owner of the link lets
+   * acknowledge; or every administrator.
+   */
+  readonly members?: 'all' | 'acknowledging' | 'administrators'
   /** If set, presses in groups are refused, with a link with this payload into the private chat. */
   readonly privately?: string | ((args: ArgumentsOf<V>) => string)
 }

@@ -16,6 +16,10 @@ const NEAR_EXPIRY_MS = 14 * 86_400_000
 /** Silent rounds in a row from which on an alert about a duty is critical. */
 const SILENT_ROUNDS_MIN = 2
 
+/** Share and least number of the other providers from which on an alert is one step less severe. */
+const [NETWORK_SHARE, NETWORK_PROVIDERS] = [0.3, 3]
+const LOWER = { info: 'info', warning: 'info', critical: 'warning' } as const
+
 /** How severe an event is: by its claim; `silence`: critical if the provider sent nothing at all in the last rounds. */
 type Severity = 'info' | 'warning' | 'critical' | 'silence'
 
@@ -137,7 +141,7 @@ const EVENTS: Readonly<Record<string, EventRule | readonly EventRule[]>> = {
 }
 
 /** The parts of evidence that belong together. */
-type Stated = Pick<Evidence, 'event' | 'severity' | 'rule' | 'firedAt' | 'claim'>
+type Stated = Pick<Evidence, 'event' | 'severity' | 'rule' | 'firedAt' | 'claim' | 'data'>
 
 /** What the chain must say for the severity: that the provider sent nothing in these last rounds, or that it did. */
 export interface SilenceClaimed {
@@ -156,6 +160,7 @@ export function checkEvent({
   rule,
   firedAt,
   claim,
+  data,
 }: Stated): SilenceClaimed | undefined {
   const rules = [(Object.hasOwn(EVENTS, event) && EVENTS[event]) || []].flat()
   if (rules.length === 0) throw new Unchecked(`the event ${event} is not known here`)
@@ -171,15 +176,28 @@ export function checkEvent({
   }
   known.fits?.(claim)
   checkRule(event, rule)
-  const expected = known.severity(claim, firedAt)
-  if (expected !== 'silence') {
+  const usual = known.severity(claim, firedAt)
+  const isLower = isNetworkWide(data['others'])
+  const inForce = (full: 'info' | 'warning' | 'critical') => (isLower ? LOWER[full] : full)
+  if (usual !== 'silence') {
+    const expected = inForce(usual)
     must(severity === expected, `${event} with these figures is ${expected}, not ${severity}`)
     return undefined
   }
-  must(['warning', 'critical'].includes(severity), `${event} is never ${severity}`)
+  const [alone, silent] = [inForce('warning'), inForce('critical')]
+  must(severity === alone || severity === silent, `${event} is never ${severity}`)
   const required = claim.kind === 'round' ? claim.required : 0
   const rounds = Math.max(required, SILENT_ROUNDS_MIN)
-  return { rounds, isSilent: severity === 'critical' }
+  return { rounds, isSilent: severity === silent }
+}
+
+/** Whether so many other providers failed, as the alert says, that it is one step less severe. */
+function isNetworkWide(others: unknown): boolean {
+  const { total, failed } = (others ?? { total: 0, failed: 0 }) as Record<
+    'total' | 'failed',
+    number
+  >
+  return failed >= NETWORK_PROVIDERS && failed >= NETWORK_SHARE * total
 }
 
 /** The rule must be in the words of the service, in one of its languages. */

@@ -116,12 +116,21 @@ export type Kind = keyof typeof CLAIMS
 export type ClaimOf<K extends Kind> = Decoded<(typeof CLAIMS)[K]>
 export type Claim = { [K in Kind]: ClaimOf<K> }[Kind]
 
+/** Figures that the service has from its stored rounds and from published rewards; the claim is not about them. */
+const OTHERS = object({ total: whole, failed: whole })
+const COST = object({
+  ...{ rounds: whole, ofRounds: whole, amountWei: nullable(units), symbol: text },
+  source: nullable(
+    object({ rewardEpochId: whole, amountWei: units, weightRatio: nullable(number) }),
+  ),
+})
+
 const ROUND = object(
   {
     ...{ ...PROVIDER, rewardEpochId: whole, votingRoundId: whole, roundStart: instant },
     ...{ since: instant, firstRoundId: whole, streak: whole, rounds: whole },
   },
-  { address, ...VALUES },
+  { address, others: OTHERS, cost: COST, ...VALUES },
 )
 const RATE = object({
   ...{ ...PROVIDER, rewardEpochId: whole, votingRoundId: whole, rate: number },
@@ -171,7 +180,7 @@ const DATA: Readonly<Record<string, Decoder<Data>>> = {
     },
     {
       ...{ tx: hash, updateBlock: whole, feedsSent: whole, feedCount: whole },
-      isAccepted: boolean,
+      ...{ isAccepted: boolean, others: OTHERS },
     },
   ),
   'fsp.registration': object({

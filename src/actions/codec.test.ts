@@ -52,7 +52,7 @@ const ARGUMENTS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   chat: fc.integer({ min: -9_999_999_999_999, max: -1 }),
   'rec.group.topic': maybe(id),
   what: fc.constantFrom('ack', 'mute', 'rec'),
-  manage: maybe(fc.boolean()),
+  rights: maybe(word),
   'new.type.address': maybe(hex(40).map((text) => getAddress(`0x${text}`))),
   address: hex(40).map((text) => getAddress(`0x${text}`)),
   watch: id,

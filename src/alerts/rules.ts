@@ -27,7 +27,7 @@ interface EpisodeEvent {
 }
 
 /** Names of the data values that identify the episode of a signal's alert. */
-export function episodeProperties(event: string): readonly string[] {
+function episodeProperties(event: string): readonly string[] {
   return findEventSource(event)?.signal.episodes?.by ?? []
 }
 
@@ -76,19 +76,4 @@ export function isSignalFiring(
 /** Whether a watch is muted now. */
 export function isMuted({ mutedUntil }: { readonly mutedUntil: Date | null }, now: Date): boolean {
   return mutedUntil !== null && mutedUntil > now
-}
-
-interface AcknowledgeableAlert {
-  readonly acknowledgedAt: Date | null
-  readonly recoveredAt: Date | null
-}
-
-/** Whether an alert is open and not acknowledged. */
-export function mayBeAcknowledged({ acknowledgedAt, recoveredAt }: AcknowledgeableAlert): boolean {
-  return acknowledgedAt === null && recoveredAt === null
-}
-
-/** Whether an alert is open and acknowledged. */
-export function isAcknowledged({ acknowledgedAt, recoveredAt }: AcknowledgeableAlert): boolean {
-  return acknowledgedAt !== null && recoveredAt === null
 }

@@ -21,7 +21,7 @@ export const OutageCost = z
     /** Number of rounds in a reward epoch. */
     ofRounds: z.int().meta({ description: 'operations:field.costOfRounds' }),
     /**
-     * What as many rounds of `source` earned the provider; null where no rewards are published. A single duty earns a part
+     * What as many rounds of `source` earned the provider, scaled by its weight since; null where no rewards are published. A single duty earns a part
      * of it, and penalties are not included.
      */
     amountWei: Units.nullable().meta({ description: 'operations:field.costAmount' }),
@@ -33,6 +33,10 @@ export const OutageCost = z
           .int()
           .meta({ description: 'operations:meaning.EvidenceClaim.rewardEpoch' }),
         amountWei: Units.meta({ description: 'operations:field.costPublished' }),
+        weightRatio: z
+          .number()
+          .nullable()
+          .meta({ description: 'operations:field.costWeightRatio' }),
       })
       .nullable()
       .meta({ description: 'operations:field.costSource' }),

@@ -14,7 +14,7 @@ export interface PictureWords {
   /** Whether the picture is laid out from right to left. Time runs from left to right in every language. */
   readonly isRightToLeft: boolean
   readonly duties: Readonly<Record<DutyName, string>>
-  /** Reward epoch, round, the other providers and time, as far as they are known and shown. */
+  /** Reward epoch, or after the round the other providers, if the provider failed it; time. As far as known and shown. */
   readonly about: readonly string[]
   readonly fastUpdates: { readonly label: string; readonly value: string }
   readonly weight: { readonly label: string; readonly value: string }
@@ -42,7 +42,8 @@ export function pictureWords(
       bitvote: t('signals:provider-fsp.fdc-bitvote.short'),
     },
     about: [
-      rewardEpoch === null
+      // The line has room for one of both in letters that a phone can show.
+      rewardEpoch === null || others !== null
         ? undefined
         : t('pages:provider.rewardEpoch', { epoch: id(rewardEpoch) }),
       round === undefined ? undefined : `${t('pages:alert.rounds.round')} ${round}`,

@@ -78,6 +78,8 @@ export async function linkChat(
   link: ChatToLink & {
     readonly wallet: Address
     readonly scopes: readonly Scope[]
+    /** Whether every member of a group may acknowledge; by default they may. */
+    readonly membersAcknowledge?: boolean
     /** Name of the recipient; the chat's title by default. */
     readonly name: string | null
     /** Time zone; the wallet's by default. */
@@ -98,6 +100,7 @@ export async function linkChat(
     status: 'active',
     statusReason: null,
     chatScopes: scopes,
+    membersAcknowledge: link.membersAcknowledge ?? true,
     linkedBy: link.by.id,
     verifiedAt: now,
     failingSince: null,
@@ -151,6 +154,8 @@ export interface ChatLink {
   readonly recipientId: number
   readonly wallet: Address
   readonly scopes: readonly Scope[]
+  /** Whether every member of the group may acknowledge, if `scopes` has `write`. */
+  readonly membersAcknowledge: boolean
   readonly name: string
   readonly status: RecipientStatus
   readonly statusReason: string | null
@@ -182,6 +187,7 @@ function toChatLink(deps: { readonly box: SecretBox }, row: store.RecipientRow):
     recipientId: row.id,
     wallet: row.wallet,
     scopes: row.chatScopes ?? [],
+    membersAcknowledge: row.membersAcknowledge,
     name: row.name ?? '',
     status: row.status,
     statusReason: row.statusReason,
@@ -235,14 +241,16 @@ export async function updateChat(
     readonly timezone?: string
     /** Topic for alerts; null for none. */
     readonly threadId?: number | null
+    readonly membersAcknowledge?: boolean
   },
 ): Promise<void> {
-  const { chatId, locale, timezone, threadId } = input
+  const { chatId, locale, timezone, threadId, membersAcknowledge } = input
   const updatedAt = deps.clock.now()
   await transact(deps.db, async (tx) => {
     await links.updateChatRows(tx, chatId, {
       ...(locale !== undefined && { locale }),
       ...(timezone !== undefined && { timezone }),
+      ...(membersAcknowledge !== undefined && { membersAcknowledge }),
       updatedAt,
     })
     if (threadId === undefined) return

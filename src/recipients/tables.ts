@@ -45,6 +45,8 @@ export const recipients = pgTable(
     chatId: bigint('chat_id', { mode: 'number' }),
     /** Telegram only: rights of the chat for this wallet. */
     chatScopes: text('chat_scopes').array().$type<readonly Scope[]>(),
+    /** Groups only: whether every member may acknowledge, if the group has the right to write. */
+    membersAcknowledge: boolean('members_acknowledge').notNull().default(true),
     /** Telegram only: id of the account that confirmed the link. */
     linkedBy: bigint('linked_by', { mode: 'number' }),
     /**
@@ -91,6 +93,8 @@ export const linkCodes = pgTable('link_codes', {
   wallet: text('wallet').notNull().$type<Address>(),
   name: text('name'),
   scopes: text('scopes').array().notNull().$type<readonly Scope[]>(),
+  /** Whether every member of a group may acknowledge. */
+  membersAcknowledge: boolean('members_acknowledge').notNull(),
   /** Label of the API token that created the link; null without a token or label. */
   madeBy: text('made_by'),
   createdAt: timestamp('created_at', { withTimezone: true }).notNull(),

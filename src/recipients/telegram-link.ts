@@ -47,7 +47,14 @@ const CODE_BYTES = 16
 export async function createTelegramLink(
   deps: Deps & { readonly botUsername: () => string | undefined },
   caller: Caller,
-  { name, scopes }: TelegramLinkRequest,
+  {
+    name,
+    scopes,
+    membersAcknowledge = true,
+  }: TelegramLinkRequest & {
+    /** Whether every member of a group may acknowledge. */
+    readonly membersAcknowledge?: boolean
+  },
 ): Promise<TelegramLink> {
   const granted = linkScopes(caller.scopes, scopes)
   if (!granted.ok) {
@@ -66,6 +73,7 @@ export async function createTelegramLink(
     wallet: caller.wallet,
     name: name ?? null,
     scopes: granted.scopes,
+    membersAcknowledge,
     madeBy: (await creatorOf(deps, caller)).madeBy,
     createdAt,
     expiresAt,
@@ -123,7 +131,14 @@ export async function claimTelegramLink(
     const row = await links.spendCode(tx, shown, now)
     const done = row === undefined ? await findClaimed(tx, shown, { chat, by }) : undefined
     if (done !== undefined) return done
-    return await linkChat({ ...deps, db: tx }, { ...toOffer(row), chat, by, locale, at: now })
+    return await linkChat(
+      { ...deps, db: tx },
+      {
+        ...toOffer(row),
+        membersAcknowledge: row?.membersAcknowledge ?? true,
+        ...{ chat, by, locale, at: now },
+      },
+    )
   })
 }
 

@@ -50,7 +50,7 @@ async function missed(rounds: number): Promise<void> {
     others: { total: 97, failed: 1 },
     earnings: {
       roundsPerEpoch: 3360,
-      newest: { rewardEpoch: 451, amountWei: `1680${'0'.repeat(18)}` },
+      newest: { rewardEpoch: 451, amountWei: `1680${'0'.repeat(18)}`, weightRatio: null },
     },
   }
   await world.sql`

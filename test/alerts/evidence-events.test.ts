@@ -18,6 +18,7 @@ interface Stated {
   readonly firedAt: string
   readonly rule: string | null
   readonly claim: Readonly<Record<string, unknown>>
+  readonly data: Evidence['data']
 }
 
 const SEVERITIES = ['info', 'warning', 'critical'] as const
@@ -30,11 +31,12 @@ const FIRED_AT = '2026-11-20T12:00:00.000Z'
 const ALL: readonly Stated[] = REGISTRY.flatMap(({ name, signals }) =>
   signals.flatMap((signal) =>
     signal.events.alerts.flatMap((event) => {
-      const claim = signal.claim?.(signal.examples[event] ?? {}, { event, block: 41_880_225 })
+      const data = signal.examples[event] ?? {}
+      const claim = signal.claim?.(data, { event, block: 41_880_225 })
       if (claim === undefined || typeof claim === 'string') return []
       const encoded = z.encode(EvidenceClaim, claim) as Stated['claim']
       const rule = signalHelp(t, { type: name, signal: signal.id }).checked ?? null
-      const stated = { event, rule, firedAt: FIRED_AT, claim: encoded }
+      const stated = { event, rule, firedAt: FIRED_AT, claim: encoded, data }
       return SEVERITIES.map((severity) => ({ ...stated, severity })).filter(isAccepted)
     }),
   ),
@@ -97,6 +99,28 @@ describe('evidence of an event', () => {
         { rounds: 2, isSilent: true },
       ])
     }))
+
+  test('is one step less severe if the alert says that it is probably the network', () => {
+    const withOthers = ALL.filter(({ data }) => 'others' in data)
+    const accepted = (event: string, others: object) =>
+      SEVERITIES.filter((severity) =>
+        withOthers.some(
+          (stated) =>
+            stated.event === event && isAccepted({ ...stated, severity, data: { others } }),
+        ),
+      )
+    const network = { total: 10, failed: 3 }
+    expect(accepted('fsp.ftso-commit', network)).toEqual(['info', 'warning'])
+    expect(accepted('fsp.reveal-offence', network)).toEqual(['warning'])
+    expect(accepted('fsp.signature-grace', network)).toEqual(['info'])
+    expect(accepted('fsp.fast-updates', network)).toEqual(['warning'])
+    for (const few of [
+      { total: 11, failed: 3 },
+      { total: 2, failed: 2 },
+    ]) {
+      expect(accepted('fsp.reveal-offence', few)).toEqual(['critical'])
+    }
+  })
 
   test('with another rule it is refused', () =>
     every(each, (_name, stated) => {

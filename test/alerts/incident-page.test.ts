@@ -58,7 +58,7 @@ const missed = (rounds: number) => {
     others: { total: 97, failed: 1 },
     earnings: {
       roundsPerEpoch: 3360,
-      newest: { rewardEpoch: 451, amountWei: `1680${'0'.repeat(18)}` },
+      newest: { rewardEpoch: 451, amountWei: `1680${'0'.repeat(18)}`, weightRatio: null },
     },
   }
   return world.sql`
@@ -165,7 +165,7 @@ test('beyond the alerts that it reads it counts no more than it has read', async
 test('once it is over it says how long it lasted and how many rounds were lost', async () => {
   world.clock.advance(360)
   const roundStart = world.clock.now().toISOString()
-  const source = { rewardEpochId: 451, amountWei: `1680${'0'.repeat(18)}` }
+  const source = { rewardEpochId: 451, amountWei: `1680${'0'.repeat(18)}`, weightRatio: null }
   const cost = { rounds: 4, ofRounds: 3360, amountWei: `2${'0'.repeat(18)}`, symbol: 'FLR', source }
   const data = { roundStart, since: roundStart, gapSeconds: 360, missedRounds: 4, cost }
   await world.record(watchId, ...DUTIES.map((duty) => ({ event: `fsp.${duty}.recovered`, data })))

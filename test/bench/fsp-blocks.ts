@@ -1,11 +1,11 @@
 import secp256k1 from 'secp256k1'
 import { getAddress, keccak256, numberToHex } from 'viem/utils'
 import { type EpochSettings, roundWindowsOf } from '#src/fsp/protocol/epochs.ts'
+import { sortitionWeightOf } from '#src/fsp/protocol/fast-update-silence.ts'
 import { FDC_PROTOCOL, FTSO_PROTOCOL } from '#src/fsp/protocol/framing.ts'
 import { commitHash } from '#src/fsp/protocol/ftso.ts'
 import { policyOfRound } from '#src/fsp/protocol/policy.ts'
 import { digestsOf } from '#src/fsp/protocol/signatures.ts'
-import { sortitionWeightOf } from '#src/fsp/protocol/fast-update-silence.ts'
 import type { LoadedPolicy } from '#src/fsp/reader/policy-of-epoch.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 

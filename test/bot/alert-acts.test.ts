@@ -453,10 +453,6 @@ describe('several alerts in one message', () => {
     await ann.say(`/start a${first.id}`)
     await mute(ann, 'Mute until recovered')
     await alerts.deliver()
-    expect(message(ann, id).text).not.toContain('🔕')
-    const muting = packed('alert.mute', { id: first.id, duration: 'rec' })
-    world.telegram.pressRaw(ann.id, id, muting)
-    await world.settle()
     expect(message(ann, id).text).toContain('🔕 until recovered')
     const unmute = packed('alert.mute', { id: first.id, duration: '0' })
     world.telegram.pressRaw(ann.id, id, unmute)
@@ -469,7 +465,7 @@ describe('several alerts in one message', () => {
 })
 
 describe('an alert in a group', () => {
-  test('shows its help to every member, and can be changed only by administrators who linked the wallet', async () => {
+  test('shows its help to every member, whom the owner lets acknowledge, and is muted only by administrators who linked the wallet', async () => {
     const [owner = 0, admin = 0, member = 0] = ['Ann', 'Bo', 'Cy'].map(
       (firstName) => world.telegram.person({ firstName, languageCode: 'en', started: true }).id,
     )
@@ -485,13 +481,30 @@ describe('an alert in a group', () => {
     const watch = await world.addWatch('bob', { label: 'Node A' })
     const id = await alerted(group, watch, COMMIT)
     const { text } = message(group, id)
-    expect(await group.press('Acknowledge', member)).toEqual({ text: LINKERS, box: true })
-    expect(await group.press('Acknowledge', admin)).toEqual({ text: LINKERS, box: true })
     expect(await group.press('Mute…', member)).toEqual({ text: LINKERS, box: true })
     await group.press('What to do', member)
     expect(message(group, id).text.length).toBeGreaterThan(text.length)
-    await group.press('Acknowledge', owner)
-    expect(message(group, id).text).toContain('taken by \u2068Ann\u2069')
+    await group.press('Acknowledge', member)
+    expect(message(group, id).text).toContain('taken by \u2068Cy\u2069')
+    expect((await newest('bob')).state).toBe('acknowledged')
+    await group.press('Unacknowledge', admin)
+    expect((await newest('bob')).state).toBe('firing')
+    // The owner decides otherwise.
+    await group.say('/menu')
+    await group.press('Settings')
+    expect(group.last().text).toContain('Every member can acknowledge alerts.')
+    expect(await group.press('✓ Members acknowledge', member)).toMatchObject({ box: true })
+    await group.press('✓ Members acknowledge', owner)
+    expect(group.last().text).toContain('Only the administrators who are linked to the wallet')
+    const ack = packed('alert.ack', { id: (await newest('bob')).id })
+    for (const other of [member, admin]) {
+      const press = world.telegram.pressRaw(groupId, id, ack, { from: other })
+      await world.settle()
+      expect(await press.answer()).toMatchObject({ text: LINKERS, showAlert: true })
+    }
+    const press = world.telegram.pressRaw(groupId, id, ack, { from: owner })
+    await world.settle()
+    await press.answer()
     expect((await newest('bob')).state).toBe('acknowledged')
   })
 

@@ -71,6 +71,34 @@ test('an unknown text or command is answered with what can be sent', async () =>
   expect(ann.last().text).toContain('How it works')
 })
 
+test('the second text in a row that says nothing gets one line, without buttons', async () => {
+  const ann = await world.linked('bob')
+  await ann.say('zzz')
+  expect(ann.last().text).toMatch(/^Not understood\./)
+  await ann.say('zzzz')
+  expect(ann.last().text).toBe('Still not understood. Send “help” to see what works here.')
+  expect(ann.last().keyboard).toEqual([])
+  await ann.say('help')
+  expect(ann.last().text).toContain('How it works')
+  await ann.say('zzz')
+  expect(ann.last().text).toMatch(/^Not understood\./)
+})
+
+test('everyday words are understood without a slash', async () => {
+  const ann = await world.linked('bob')
+  for (const [text, shown] of [
+    ['help', 'How it works'],
+    ['mute', 'This chat'],
+    ['settings', 'Settings'],
+    ['how much does it cost?', '500 credits'],
+    ['price', '500 credits'],
+    ['thanks', 'You’re welcome.'],
+  ] as const) {
+    await ann.say(text)
+    expect(ann.last().text, text).toContain(shown)
+  }
+})
+
 test('a text after an abandoned form of a watch offers to resume that form', async () => {
   const ann = await linked()
   await world.giveSlots('alice', 1)

@@ -46,11 +46,17 @@ describe('“Set up” in a group', () => {
     world.clock.advance(5)
     await ann.say(`/start ${payloadOf(group)}`)
     expect(ann.last().text).toMatch(/^What may \u2068Node crew\u2069 do\?\n/)
-    expect(ann.labels()).toEqual([['Receive only'], ['Receive and manage'], ['‹ Recipients']])
-    const [, , receive, manage] = ann.last().text.split('\n')
-    expect(receive).toMatch(/^Receive only: alerts are sent to the chat; nobody there can /)
-    expect(manage).toMatch(/^Receive and manage: .*the administrators who are linked to the wallet/)
-    await ann.press('Receive and manage')
+    expect(ann.labels()).toEqual([
+      ['Members acknowledge'],
+      ['Only administrators'],
+      ['Receive only'],
+      ['‹ Recipients'],
+    ])
+    const [, , members, admins, receive] = ann.last().text.split('\n')
+    expect(members).toMatch(/^Members acknowledge: .*only the administrators who are linked/)
+    expect(admins).toMatch(/^Only administrators: these administrators alone/)
+    expect(receive).toMatch(/^Receive only: nobody there can /)
+    await ann.press('Only administrators')
     expect(ann.last().text).toMatch(/^One step left: confirm the link in \u2068Node crew\u2069\./)
     expect(
       ann
@@ -63,7 +69,10 @@ describe('“Set up” in a group', () => {
 
     await group.press('Link this chat')
     expect(await listChatLinks(world.app, group.id)).toMatchObject([
-      { wallet: walletOf('alice'), name: 'Node crew', scopes: ['read', 'write'] },
+      {
+        ...{ wallet: walletOf('alice'), name: 'Node crew', scopes: ['read', 'write'] },
+        membersAcknowledge: false,
+      },
     ])
     expect(greetings(group)).toEqual([])
     expect(group.all()).toHaveLength(1)
@@ -114,7 +123,7 @@ describe('“Set up” in a group', () => {
       expect(other.last().text).toBe(
         '⚠️ Only an administrator of that group can set up alerts there.',
       )
-      const data = packed('rec.group', { chat: group.id, topic: undefined, manage: true })
+      const data = packed('rec.group', { chat: group.id, topic: undefined, rights: 'all' })
       world.telegram.pressRaw(other.id, other.last().id, data)
       await world.settle()
       expect(other.last().text).not.toContain('Node crew')

@@ -231,6 +231,52 @@ async function peopleOf() {
   return { recipients: links.map(({ recipientId }) => recipientId) }
 }
 
+describe('a number that follows a saved value', () => {
+  test('changes it again, whether it was typed or pressed', async () => {
+    await ann.press('Rule')
+    await ann.press('Threshold')
+    await ann.say('300')
+    const card = ann.last().id
+    await ann.say('400')
+    expect(ann.last().text).toContain('✓ Threshold: 400\u00a0FLR')
+    expect(ann.last().id).toBe(card)
+    await ann.press('Rule')
+    await ann.press('Threshold')
+    await ann.press('10\u00a0FLR')
+    world.clock.advance(119)
+    await ann.say('250 FLR')
+    expect(await threshold()).toMatchObject({ threshold: '250' })
+  })
+
+  test('is asked for again when it does not fit', async () => {
+    await ann.press('Rule')
+    await ann.press('Threshold')
+    await ann.say('300')
+    await ann.say('0')
+    expect(ann.last().text).toMatch(/^⚠️ /)
+    await ann.say('310')
+    expect(await threshold()).toMatchObject({ threshold: '310' })
+  })
+
+  test('means nothing after two minutes, after another text, or after a command', async () => {
+    for (const between of [
+      async () => world.clock.advance(121),
+      () => ann.say('thanks'),
+      () => ann.say('/menu'),
+    ]) {
+      await ann.say(`/watches ${id}`)
+      await ann.press('Rule')
+      await ann.press('Threshold')
+      await ann.say('300')
+      await between()
+      await ann.say('400')
+      expect(ann.last().text).toMatch(/^(?:Not|Still not) understood/)
+      expect(await threshold()).toMatchObject({ threshold: '300' })
+      world.clock.advance(90)
+    }
+  })
+})
+
 describe('the open question', () => {
   test('is kept over a restart', async () => {
     await ann.press('Rule')

@@ -216,6 +216,8 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
     otherwise: 'term',
   },
   receipt: 'code',
+  members: 'term',
+  admins: 'term',
   receive: 'term',
   received: 'amount',
   receiver: 'address',

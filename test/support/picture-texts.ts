@@ -39,7 +39,7 @@ function viewOf(blocks: number | null, hours: number | undefined): ProviderView 
     weight: 0.0231,
     currentRound: 1_519_402,
     rounds: [],
-    others: { total: 97, failed: blocks === null ? 40 : 1 },
+    others: hours === undefined ? null : { total: 97, failed: blocks === null ? 40 : 1 },
     fastUpdates:
       blocks === null
         ? null

@@ -116,6 +116,8 @@ test('alerts and recoveries say what the rounds cost by the published rewards of
       select sum(amount_wei)::text as wei from fsp_rewards
       where voter = ${String(data['provider'])} and reward_epoch = ${source.rewardEpochId}`
     expect(source.amountWei).toBe(BigInt(published?.['wei']))
+    // The weights of the simulated providers never change.
+    expect(source.weightRatio).toBe(1)
     expect(amountWei).toBe((source.amountWei * BigInt(rounds)) / BigInt(ROUNDS_PER_EPOCH))
   }
 })

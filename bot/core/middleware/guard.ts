@@ -4,6 +4,7 @@ import { deepLink } from '../../views/view.ts'
 import type { BotContext } from '../context.ts'
 import { show } from '../show.ts'
 import { rightsTo } from '../verb-rights.ts'
+import { mayAcknowledge } from './identify.ts'
 
 /**
  * Checks the right to a press. If the verb has no other rights (`PressRights`), only administrators who linked
@@ -16,6 +17,7 @@ export const guard: Middleware<BotContext> = async (ctx, next) => {
   const rights = press && rightsTo(press.verb)
   const isLinked = ctx.links.length > 0
   if (ctx.reader.isGroup && rights?.members !== 'all') {
+    if (rights?.members === 'acknowledging' && ctx.links.some(mayAcknowledge)) return next()
     const isForAll = rights?.members === 'administrators'
     const isAllowed = isForAll || !isLinked || ctx.links.some(({ manages }) => manages)
     if (!ctx.isAdministrator || !isAllowed) {

@@ -248,3 +248,14 @@ export function isLinker(
     ownLinks.some((link) => link.wallet === wallet && link.status === 'active')
   )
 }
+
+/** Whether a person may acknowledge in this chat: as a manager of the link, or as a member of a group that may. */
+export function mayAcknowledge({ manages, membersAcknowledge, scopes }: Membership): boolean {
+  return manages || (membersAcknowledge && scopes.includes('write'))
+}
+
+/** The membership with which a person acknowledges: a member who may acknowledge has the rights of the link for that. */
+export function acknowledging(link: Membership): Membership {
+  if (!link.membersAcknowledge || !link.scopes.includes('write')) return link
+  return { ...link, caller: { ...link.caller, scopes: ['read', 'write'] } }
+}

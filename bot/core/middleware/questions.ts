@@ -22,6 +22,11 @@ export function questions(all: () => readonly Question[]): Middleware<BotContext
     if (row === undefined || sessionKey === undefined) return next()
     const question = all().find(({ kind, canDecode }) => kind === row.kind && canDecode(row.about))
     const { message, callbackQuery } = ctx
+    // Of an answered question only a number is of interest; a press elsewhere, such as of an alert, changes nothing.
+    if (row.isAnswered && !isNumber(message?.text)) {
+      if (message !== undefined) await deleteQuestion(ctx.app.db, sessionKey)
+      return next()
+    }
     const isPressed = callbackQuery?.message?.message_id === row.messageId
     const isCommand = message?.text?.startsWith('/') === true
     if (isPressed || isCommand || question === undefined) {
@@ -38,6 +43,11 @@ export function questions(all: () => readonly Question[]): Middleware<BotContext
     if (refusal !== undefined) return question.askAgain(ctx, row, refusal)
     if (!ctx.answering.isAsked) await deleteQuestion(ctx.app.db, sessionKey)
   }
+}
+
+/** Whether a text is a number, perhaps with a short unit, in any digits: `12`, `1,5 %`, `250 FLR`. */
+function isNumber(text: string | undefined): boolean {
+  return text !== undefined && /^[-+]?\p{Nd}[\p{Nd}.,:\s]*\s?[^\p{Nd}\s]{0,8}$/u.test(text.trim())
 }
 
 /** Keeps a question open after an unknown command, which was meant as an answer or to cancel. */

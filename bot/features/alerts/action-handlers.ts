@@ -18,6 +18,7 @@ import type { BotContext, Membership } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { firstLink } from '../../core/first-link.ts'
+import { acknowledging, mayAcknowledge } from '../../core/middleware/identify.ts'
 import { leave, removeButtons } from '../../core/show.ts'
 import { muteEnd, unmute } from '../watches/handlers.ts'
 import {
@@ -34,23 +35,36 @@ import {
 
 const composer = new Composer<BotContext>()
 
-onPress(composer, 'alert.ack', (ctx, { id }) =>
-  act(ctx, id, async ({ link }) => {
-    const body = { id, acknowledged: true, by: actorName(ctx) }
-    const acted = await ctx.call(acknowledgeAlert, { body }, link)
-    return acted.already ? alreadyText(ctx, acted) : acknowledgedText(ctx, acted)
-  }),
+/** Members of a group may acknowledge, unless the owner of the link decides otherwise. */
+const MEMBERS = { members: 'acknowledging' } as const
+
+onPress(composer, 'alert.ack', MEMBERS, (ctx, { id }) =>
+  act(
+    ctx,
+    id,
+    async ({ link }) => {
+      const body = { id, acknowledged: true, by: actorName(ctx) }
+      const acted = await ctx.call(acknowledgeAlert, { body }, acknowledging(link))
+      return acted.already ? alreadyText(ctx, acted) : acknowledgedText(ctx, acted)
+    },
+    mayAcknowledge,
+  ),
 )
 
-onPress(composer, 'alert.unack', (ctx, { id }) =>
-  act(ctx, id, async ({ link }) => {
-    const body = { id, acknowledged: false, by: null }
-    const { already } = await ctx.call(acknowledgeAlert, { body }, link)
-    return ctx.t(already ? 'bot:toast.nothingToUndo' : 'bot:toast.unacknowledged')
-  }),
+onPress(composer, 'alert.unack', MEMBERS, (ctx, { id }) =>
+  act(
+    ctx,
+    id,
+    async ({ link }) => {
+      const body = { id, acknowledged: false, by: null }
+      const { already } = await ctx.call(acknowledgeAlert, { body }, acknowledging(link))
+      return ctx.t(already ? 'bot:toast.nothingToUndo' : 'bot:toast.unacknowledged')
+    },
+    mayAcknowledge,
+  ),
 )
 
-onPress(composer, 'alert.ackAll', (ctx) =>
+onPress(composer, 'alert.ackAll', MEMBERS, (ctx) =>
   boxed(ctx, async () => {
     const by = actorName(ctx)
     const { result: acted } = await runOnPressed(ctx, () =>
@@ -66,7 +80,7 @@ onPress(composer, 'alert.ackAll', (ctx) =>
   }),
 )
 
-onPress(composer, 'alert.unackAll', (ctx) =>
+onPress(composer, 'alert.unackAll', MEMBERS, (ctx) =>
   boxed(ctx, async () => {
     const { result: acted } = await runOnPressed(ctx, () =>
       ofMessage(ctx, (body, link) => ctx.call(unacknowledgeMessage, { body }, link)),
@@ -88,11 +102,10 @@ async function ofMessage<Result>(
   ) => Promise<Result>,
 ): Promise<Result> {
   const messageId = String(ctx.callbackQuery?.message?.message_id)
-  const managed = ctx.links.filter(({ manages }) => manages)
   return await firstLink(
     ctx,
-    (link) => run({ recipientId: link.recipientId, messageId }, link),
-    managed,
+    (link) => run({ recipientId: link.recipientId, messageId }, acknowledging(link)),
+    ctx.links.filter(mayAcknowledge),
   )
 }
 
@@ -214,10 +227,11 @@ async function act(
   ctx: BotContext,
   id: number,
   run: (found: FoundAlert) => Promise<string>,
+  isAllowed: (link: Membership) => boolean = ({ manages }) => manages,
 ): Promise<void> {
   await boxed(ctx, async () => {
     const found = await getAlertOfChat(ctx, id)
-    if (!found.link.manages) {
+    if (!isAllowed(found.link)) {
       return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
     }
     const { result: toast, isSent } = await runOnPressed(ctx, () => run(found))

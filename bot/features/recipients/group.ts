@@ -2,8 +2,7 @@
 import { Composer } from 'grammy'
 import { packed } from '#src/actions/codec.ts'
 import { translator } from '#src/i18n/translate.ts'
-import { peekTelegramLink } from '#src/operations/chat/chat.ts'
-import { createTelegramLink } from '#src/operations/rest/recipients.ts'
+import { createGroupLink, peekTelegramLink } from '#src/operations/chat/chat.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'
 import { isRefused } from '#src/telegram/errors.ts'
 import type { GroupPlace } from '#src/telegram/links.ts'
@@ -18,7 +17,7 @@ import { showConnect } from '../connect/handlers.ts'
 import { linkCard } from '../start/link-view.ts'
 import { askChatRights, showChatLink } from './add.ts'
 import { followChatLink } from './follow.ts'
-import { backToList, groupAsked, groupRights } from './list-view.ts'
+import { backToList, GROUP_RIGHTS, type GroupRights, groupAsked, groupRights } from './list-view.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -26,23 +25,28 @@ onPress(
   composer,
   'rec.group',
   { privately: 'menu', unlinked: true },
-  (ctx, { chat, topic, manage }) => setUpGroup(ctx, { chatId: chat, threadId: topic }, manage),
+  (ctx, { chat, topic, rights }) =>
+    setUpGroup(
+      ctx,
+      { chatId: chat, threadId: topic },
+      GROUP_RIGHTS.find((choice) => choice === rights),
+    ),
 )
 
 /**
  * Asks for the rights of a group, and then for the consent of an administrator in the group. A chat without a wallet
  * connects one first.
  *
- * @param manage whether the group may manage watches; undefined asks for that
+ * @param rights what the group may do; undefined asks for that
  */
 export async function setUpGroup(
   ctx: BotContext,
   place: GroupPlace,
-  manage?: boolean,
+  rights?: GroupRights,
 ): Promise<void> {
   const { app, links, reader } = ctx
-  const data = (rights?: boolean) =>
-    packed('rec.group', { chat: place.chatId, topic: place.threadId, manage: rights })
+  const data = (choice?: GroupRights) =>
+    packed('rec.group', { chat: place.chatId, topic: place.threadId, rights: choice })
   if (links.length === 0) return showConnect(ctx, { goesOn: data() })
   const group = await findChat(app.db, place.chatId)
   // A group that became a supergroup has another id.
@@ -52,8 +56,8 @@ export async function setUpGroup(
     await show(ctx, screen([refused], [[backToList(reader.t)]]))
     return
   }
-  if (manage === undefined) await show(ctx, groupRights(reader, group.title, data))
-  else await askInGroup(ctx, { group, topic: place.threadId, manage })
+  if (rights === undefined) await show(ctx, groupRights(reader, group.title, data))
+  else await askInGroup(ctx, { group, topic: place.threadId, rights })
 }
 
 async function isAdministrator({ api, from }: BotContext, { id }: KnownChat): Promise<boolean> {
@@ -73,14 +77,15 @@ async function askInGroup(
   asked: {
     readonly group: KnownChat
     readonly topic: number | undefined
-    readonly manage: boolean
+    readonly rights: GroupRights
   },
 ): Promise<void> {
-  const { group, manage } = asked
+  const { group, rights } = asked
   const [membership] = ctx.links
   if (membership === undefined) return
-  const scopes = manage ? ['read', 'write'] : ['read']
-  const link = await ctx.call(createTelegramLink, { body: { scopes } })
+  const scopes = rights === 'rec' ? ['read'] : ['read', 'write']
+  const body = { scopes, membersAcknowledge: rights === 'all' }
+  const link = await ctx.call(createGroupLink, { body })
   if (!(await postCard(ctx, asked, new URL(link.groupUrl).searchParams.get('startgroup') ?? ''))) {
     return showChatLink(ctx, link)
   }

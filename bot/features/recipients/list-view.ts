@@ -193,6 +193,10 @@ export function chatRights({ t }: Reader): View {
   )
 }
 
+/** What a group may do: all its members acknowledge, its administrators alone, or nobody. */
+export const GROUP_RIGHTS = ['all', 'adm', 'rec'] as const
+export type GroupRights = (typeof GROUP_RIGHTS)[number]
+
 /**
  * Choice of the rights of a group.
  * @param data of the button for these rights
@@ -200,13 +204,23 @@ export function chatRights({ t }: Reader): View {
 export function groupRights(
   { t }: Reader,
   title: string,
-  data: (manage: boolean) => ButtonData,
+  data: (rights: GroupRights) => ButtonData,
 ): View {
+  const labels = {
+    members: t('bot:button.membersAck'),
+    admins: t('bot:button.adminsAck'),
+    receive: t('bot:button.onlyReceive'),
+  }
   return screen(
-    [t.html('bot:rec.groupQuestion', { name: typed(title) }), '', rightsHelp(t)],
     [
-      [act(t('bot:button.onlyReceive'), data(false))],
-      [act(t('bot:button.receiveManage'), data(true))],
+      t.html('bot:rec.groupQuestion', { name: typed(title) }),
+      '',
+      t.html('bot:rec.groupHelp', labels),
+    ],
+    [
+      [act(labels.members, data('all'), 'primary')],
+      [act(labels.admins, data('adm'))],
+      [act(labels.receive, data('rec'))],
       [backToList(t)],
     ],
   )

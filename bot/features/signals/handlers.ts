@@ -4,7 +4,7 @@ import { typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
-import { defineQuestion, type Refusal } from '../../core/session.ts'
+import { defineQuestion, keepAnswered, type Refusal } from '../../core/session.ts'
 import { show } from '../../core/show.ts'
 import { parameterUnit, readParameter, type TypedParameter } from '../../core/typed-input.ts'
 import { findWatch } from '../../core/watches.ts'
@@ -48,7 +48,7 @@ onPress(composer, 'signal.flip', (ctx, { id, signal }) =>
   withSignal(ctx, id, signal, (watch, link, { setting, state }) => {
     const isClosing = setting.enabled && state?.state === 'firing'
     const notice = isClosing ? ctx.t.html('bot:signal.closed') : undefined
-    return set(ctx, watch, link, { id: signal, enabled: !setting.enabled }, notice)
+    return set(ctx, watch, link, { id: signal, enabled: !setting.enabled }, { notice })
   }),
 )
 
@@ -56,8 +56,10 @@ onPress(composer, 'signal.set', (ctx, { id, signal, parameter, value }) =>
   withSignal(ctx, id, signal, (watch, link, view) => {
     const known = view.definition.parameters.find(({ key }) => key === parameter)
     if (known === undefined) return showSignal(ctx, watch, view)
-    const newValue = known.type === 'boolean' ? value === '1' : Number(value)
-    return set(ctx, watch, link, { id: signal, parameters: { [parameter]: newValue } })
+    const isSwitch = known.type === 'boolean'
+    const newValue = isSwitch ? value === '1' : Number(value)
+    const changed = { id: signal, parameters: { [parameter]: newValue } }
+    return set(ctx, watch, link, changed, isSwitch ? {} : { parameter })
   }),
 )
 
@@ -83,7 +85,8 @@ const parameterQuestion = defineQuestion({
     const known = requireNumber(requireSignal(watch, signal), parameter)
     const read = readParameter(text, known, ctx.t.locale)
     if (!read.ok) return refusalOf(ctx, known, read.reason, text)
-    await set(ctx, watch, link, { id: signal, parameters: { [parameter]: read.value } })
+    const changed = { id: signal, parameters: { [parameter]: read.value } }
+    await set(ctx, watch, link, changed, { parameter })
     return undefined
   },
   cancel: async (ctx, { id, signal }) => {
@@ -123,20 +126,24 @@ function refusalOf(
 
 /**
  * Changes one signal and shows its card.
- * @param notice HTML
+ * @param options `notice`: HTML. `parameter`: the number that was changed, which a number that follows changes again
  */
 async function set(
   ctx: BotContext,
   watch: Watch,
   link: Membership,
   change: Readonly<Record<string, unknown>> & { readonly id: string },
-  notice?: string,
+  options: { readonly notice?: string | undefined; readonly parameter?: string } = {},
 ): Promise<void> {
-  await changeWatch(ctx, { watch, link }, { signals: [change] }, (changed) =>
-    showSignal(ctx, changed, requireSignal(changed, change.id), {
+  const { notice, parameter } = options
+  await changeWatch(ctx, { watch, link }, { signals: [change] }, async (changed) => {
+    const messageId = await showSignal(ctx, changed, requireSignal(changed, change.id), {
       ...(notice !== undefined && { notice: `✓ ${notice}` }),
-    }),
-  )
+    })
+    if (parameter === undefined) return
+    const about = { id: watch.id, signal: change.id, parameter }
+    await keepAnswered(ctx, { kind: parameterQuestion.kind, about, messageId })
+  })
 }
 
 async function showSignal(
@@ -144,8 +151,11 @@ async function showSignal(
   watch: Watch,
   view: SignalView,
   options: { readonly isHelped?: boolean; readonly notice?: string } = {},
-): Promise<void> {
-  await show(ctx, signalCard(ctx.reader, watch, view, { now: ctx.app.clock.now(), ...options }))
+): Promise<number> {
+  return await show(
+    ctx,
+    signalCard(ctx.reader, watch, view, { now: ctx.app.clock.now(), ...options }),
+  )
 }
 
 /** Runs an action on a signal; for an unknown signal shows the watch's card. */

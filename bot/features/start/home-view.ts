@@ -130,14 +130,14 @@ export function groupHome(
     readonly topic: TopicPlace | undefined
     /** First names of the members who may press the buttons. */
     readonly managers: readonly string[]
-    /** Minimum severity of the chosen wallet's alerts here, and the link to where its owner chooses alerts. */
-    readonly alerts: { readonly minSeverity: Severity; readonly url: string }
+    /** Minimum severity of the chosen wallet's alerts here. */
+    readonly minSeverity: Severity
   },
   watches: readonly Watch[],
   options: { readonly now: Date; readonly buttons: boolean; readonly notice?: string },
 ): View {
   const { t } = reader
-  const { minSeverity, url } = group.alerts
+  const { minSeverity } = group
   const chosen = group.wallets.length > 1 ? group.wallets[0] : undefined
   const lines = [
     options.notice,
@@ -147,11 +147,11 @@ export function groupHome(
       ? undefined
       : t.html('bot:group.managedBy', { names: namesOf(t, group.managers) }),
     chosen === undefined ? undefined : t.html('bot:home.title', { wallet: walletName(chosen) }),
-    minSeverity === 'info' ? undefined : t.html(`bot:group.from.${minSeverity}`),
+    t.html(`bot:group.from.${minSeverity}`),
     ...watchSummaryLines(reader, watches, options.now),
   ]
   const rows = [
-    [{ label: t('bot:button.hear'), url }],
+    [act(t(`bot:button.from.${minSeverity}`), packed('group.hear', { level: 'ask' }))],
     [
       act(t('bot:button.watches'), packed('watch.list', { page: 1 })),
       act(t('bot:button.mute'), packed('mute.list')),

@@ -14,7 +14,7 @@ import { send } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import { unlinkedHome } from '../../views/hello.ts'
 import { slotUse } from '../../views/slot-use.ts'
-import { deepLink, type View } from '../../views/view.ts'
+import type { View } from '../../views/view.ts'
 import { readTrialOffer } from '../connect/trial.ts'
 import { managerNames } from '../watches/managers.ts'
 import { groupHome, groupReturned, home } from './home-view.ts'
@@ -69,8 +69,7 @@ export async function homeScreen(ctx: BotContext, notice?: string): Promise<View
     wallets,
     topic: ctx.chat?.is_forum === true ? topic : undefined,
     managers: await managerNames(ctx),
-    // Watches are private, so the alerts of a group are chosen in the private chat.
-    alerts: { minSeverity: link.minSeverity, url: deepLink(reader, `h${link.recipientId}`) },
+    minSeverity: link.minSeverity,
   }
   return groupHome(reader, group, watches, { ...options, buttons: hasButtons(ctx) })
 }

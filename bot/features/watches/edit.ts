@@ -7,7 +7,7 @@ import type { Watch } from '#src/watches/model.ts'
 import { getWatchType } from '#src/watches/types/index.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
-import { defineQuestion } from '../../core/session.ts'
+import { defineQuestion, keepAnswered } from '../../core/session.ts'
 import { findWatch } from '../../core/watches.ts'
 import { fieldLabel, findField, type SettingWithOwner, valueText } from '../../views/fields.ts'
 import { factsOf } from '../../views/watch-facts.ts'
@@ -97,9 +97,12 @@ async function setValue(
       field: fieldLabel(ctx.t, owned),
       value: valueText(ctx.reader, owned, value, factsOf(changed)),
     })
-  await changeWatch(ctx, { watch, link }, changes, async (changed) =>
-    showWatch(ctx, changed, link, `✓ ${done(changed)}`),
-  )
+  await changeWatch(ctx, { watch, link }, changes, async (changed) => {
+    const messageId = await showWatch(ctx, changed, link, `✓ ${done(changed)}`)
+    if (field.kind === 'choice') return
+    const about = { id: watch.id, field: field.code }
+    await keepAnswered(ctx, { kind: valueQuestion.kind, about, messageId })
+  })
 }
 
 async function rename(
@@ -109,9 +112,9 @@ async function rename(
   label: string,
 ): Promise<void> {
   const done = ctx.t.html('bot:edit.renamed', { label: typed(label) })
-  await changeWatch(ctx, { watch, link }, { label }, async (changed) =>
-    showWatch(ctx, changed, link, `✓ ${done}`),
-  )
+  await changeWatch(ctx, { watch, link }, { label }, async (changed) => {
+    await showWatch(ctx, changed, link, `✓ ${done}`)
+  })
 }
 
 /** Default name of a watch. */

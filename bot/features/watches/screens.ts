@@ -32,14 +32,14 @@ export async function showCard(ctx: BotContext, id: number, notice?: string): Pr
   await showWatch(ctx, watch, link, notice)
 }
 
-/** Shows the card of a watch. @param notice HTML */
+/** Shows the card of a watch. @param notice HTML @returns the message's id */
 export async function showWatch(
   ctx: BotContext,
   watch: Watch,
   link: Membership,
   notice?: string,
-): Promise<void> {
-  await putCard(ctx, { watch, link, ...(notice !== undefined && { notice }) }, show)
+): Promise<number> {
+  return await putCard(ctx, { watch, link, ...(notice !== undefined && { notice }) }, show)
 }
 
 /**
@@ -55,7 +55,7 @@ async function putCard(
   ctx: BotContext,
   card: { readonly watch: Watch; readonly link: Membership; readonly notice?: string },
   put: typeof show | typeof send,
-): Promise<void> {
+): Promise<number> {
   const { watch, link, notice } = card
   const data = await loadCard(ctx, watch, link)
   const view = watchCard(ctx.reader, data, {
@@ -65,4 +65,5 @@ async function putCard(
   })
   const messageId = await put(ctx, view)
   await followWatch(ctx, messageId, { data, link })
+  return messageId
 }

@@ -140,7 +140,14 @@ export const EarningsPart = z.object({
   /** Number of voting rounds in a reward epoch. */
   roundsPerEpoch: z.int(),
   /** The newest published rewards of the provider itself; null if none of the last reward epochs has any. */
-  newest: z.object({ rewardEpoch: z.int(), amountWei: Wei }).nullable(),
+  newest: z
+    .object({
+      rewardEpoch: z.int(),
+      amountWei: Wei,
+      /** The provider's share of the weight now, divided by that in this reward epoch; null if it is not known. */
+      weightRatio: z.number().nullable(),
+    })
+    .nullable(),
 })
 export type EarningsPart = z.output<typeof EarningsPart>
 

@@ -175,7 +175,7 @@ export function watchedPartsOf(
         expiresAt: expiryOf(rewards.epochs[0], policies),
       },
     }),
-    earnings: earningsOf(policies, earned),
+    earnings: earningsOf(policies, voter, policy, earned),
   }
 }
 
@@ -185,11 +185,30 @@ interface EarnedRewards {
 }
 
 function earningsOf(
-  { clock: { roundsPerEpoch } }: PolicySnapshot,
+  policies: PolicySnapshot,
+  voter: Address,
+  policy: Policy | undefined,
   earned: EarnedRewards | undefined,
 ): NonNullable<RoundRecord['earnings']> {
-  const newest = earned && { ...earned, amountWei: earned.amountWei.toString() }
-  return { roundsPerEpoch, newest: newest ?? null }
+  const { roundsPerEpoch } = policies.clock
+  if (earned === undefined) return { roundsPerEpoch, newest: null }
+  const past = policies.policies.find(({ rewardEpoch }) => rewardEpoch === earned.rewardEpoch)
+  const [now, then] = [weightShareOf(policy, voter), weightShareOf(past, voter)]
+  const ratio = Math.round((now / then) * RATIO_PLACES) / RATIO_PLACES
+  const weightRatio = Number.isFinite(ratio) && ratio > 0 ? ratio : null
+  return { roundsPerEpoch, newest: { ...earned, amountWei: `${earned.amountWei}`, weightRatio } }
+}
+
+/** Accuracy of a ratio of weights: four decimals. */
+const RATIO_PLACES = 10_000
+
+/** A provider's share of the weight of a policy; not a number if the policy or the provider in it is not known. */
+function weightShareOf(
+  policy: Pick<LoadedPolicy, 'providers' | 'weightSum'> | undefined,
+  voter: Address,
+): number {
+  const weight = policy?.providers.find((provider) => provider.voter === voter)?.weight
+  return (weight ?? Number.NaN) / (policy?.weightSum ?? Number.NaN)
 }
 
 /** The voting addresses of a member, as an observation holds them. */

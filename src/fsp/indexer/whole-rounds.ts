@@ -23,7 +23,7 @@ const Silence = z.object({
 const Stored = z.object({ c: z.string().max(ROUND_CHECKS.length), f: z.unknown(), l: z.boolean() })
 
 /** Whether a provider failed in a round, so that others can be compared with it. */
-export function hasFailed({ c = '', fastUpdates: part }: RoundRecord): boolean {
+function hasFailed({ c = '', fastUpdates: part }: RoundRecord): boolean {
   if (c.includes('b')) return true
   if (part === undefined) return false
   const { exponent, blocksSinceUpdate, onePercentBlocks, tooLong } = part

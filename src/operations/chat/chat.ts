@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { deleteChatData as forgetChat } from '#src/alerts/deletions.ts'
 import { muteChatAndReschedule } from '#src/alerts/reminders/settings-changes.ts'
+import { SCOPES } from '#src/kernel/caller.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { Address } from '#src/kernel/units.ts'
 import { updateChat as changeChat, unlinkChat as unlink } from '#src/recipients/chats.ts'
@@ -84,6 +85,25 @@ export const updateChat = defineChatOperation({
     threadId: z.int().positive().nullable().exactOptional(),
   }),
   handle: ({ app, body }) => changeChat(app, body),
+})
+
+/** Says whether every member of a linked group may acknowledge, for all its wallets. */
+export const updateGroup = defineChatOperation({
+  id: 'updateGroup',
+  scope: 'write',
+  body: z.strictObject({ chatId: ChatId, membersAcknowledge: z.boolean() }),
+  handle: ({ app, body }) => changeChat(app, body),
+})
+
+/** Creates a link for a group, whose members may acknowledge or not. */
+export const createGroupLink = defineChatOperation({
+  id: 'createGroupLink',
+  scope: 'write',
+  body: z.strictObject({
+    scopes: z.array(z.enum(SCOPES)),
+    membersAcknowledge: z.boolean(),
+  }),
+  handle: ({ app, caller, body }) => links.createTelegramLink(app, caller, body),
 })
 
 /**

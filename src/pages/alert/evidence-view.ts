@@ -3,7 +3,13 @@ import type { LinkedEvidence } from '#src/alerts/evidence/evidence.ts'
 import { AlertEvidence } from '#src/alerts/evidence/model.ts'
 import { isCode } from '#src/channels/card/wording.ts'
 import { formatChance } from '#src/i18n/chance.ts'
-import { formatAmount, formatDateTime, formatNumber, shortAddress } from '#src/i18n/format.ts'
+import {
+  formatAmount,
+  formatDateTime,
+  formatNumber,
+  formatPercent,
+  shortAddress,
+} from '#src/i18n/format.ts'
 import { checkedKey, hasText, id, type Translate } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
@@ -70,6 +76,9 @@ function countedTexts(t: Translate, data: JsonObject): readonly string[] {
             ),
             rounds: cost.ofRounds,
           }),
+          ...(source.weightRatio === null
+            ? []
+            : [t('pages:evidence.weight', { rate: formatPercent(source.weightRatio, t.locale) })]),
         ]),
   ]
 }

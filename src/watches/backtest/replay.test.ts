@@ -135,6 +135,12 @@ const CASES: Readonly<Record<string, Case>> = {
       ),
       nodes: fc.constant(null),
       rewards: fc.constant(null),
+      earnings: fc.option(
+        fc.record({
+          roundsPerEpoch: fc.constant(3360),
+          newest: fc.constantFrom(null, { rewardEpoch: 452, amountWei: '7', weightRatio: null }),
+        }),
+      ),
     }),
   },
 }

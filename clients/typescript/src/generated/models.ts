@@ -1565,6 +1565,8 @@ export interface OutageCost {
     amountWei: string;
     /** operations:meaning.EvidenceClaim.rewardEpoch */
     rewardEpochId: number;
+    /** The provider’s share of the weight when the round was stored, divided by its share in that reward epoch; the amount is multiplied by it. Null if it is not known. */
+    weightRatio: number | null;
   } | null;
   /** Symbol of the token. */
   symbol: string;

@@ -12,8 +12,17 @@ export function costData(rounds: number, earnings: EarningsPart | null): JsonObj
   const source = newest && {
     rewardEpochId: newest.rewardEpoch,
     amountWei: BigInt(newest.amountWei),
+    weightRatio: newest.weightRatio,
   }
-  const amountWei = source && (source.amountWei * BigInt(rounds)) / BigInt(ofRounds)
+  const weighted = source && source.amountWei * ratioPlaces(source.weightRatio)
+  const amountWei = weighted && (weighted * BigInt(rounds)) / (BigInt(ofRounds) * RATIO_PLACES)
   const { symbol } = servedChain()
   return { cost: z.encode(OutageCost, { rounds, ofRounds, amountWei, symbol, source }) }
+}
+
+const RATIO_PLACES = 10_000n
+
+/** A ratio in units of its last decimal; one where it is not known. */
+function ratioPlaces(ratio: number | null): bigint {
+  return ratio === null ? RATIO_PLACES : BigInt(Math.round(ratio * Number(RATIO_PLACES)))
 }

@@ -23,13 +23,13 @@ import { signalEvents } from './events.ts'
 import { PROVIDER_EXAMPLE } from './round-examples.ts'
 
 /** Parameter: probability below which a silence causes an alert. */
-const PROBABILITY: Parameter = {
+const PROBABILITY = {
   key: 'probability',
   type: 'number',
   default: 1e-7,
   min: 1e-15,
   max: 0.1,
-}
+} as const satisfies Parameter
 
 /** Parameter: whether silence over 1 % of a reward epoch's blocks is a warning. */
 const WARNING_ENABLED: Parameter = { key: 'warningEnabled', type: 'boolean', default: false }
@@ -102,7 +102,10 @@ const Silence = z.object({
   others: OtherProviders.exactOptional(),
 })
 
-/** How many others fail by the rule of an alert. Between two round ends nothing new is known of them. */
+/**
+ * How many others fail by the rule of an alert; with a probability that chance often explains, by that of the default.
+ * Between two round ends nothing new is known of them.
+ */
 function othersOf(
   { provider, isBetween, compared = [] }: ProviderObservation,
   rule: z.output<typeof Rule>,
@@ -112,7 +115,7 @@ function othersOf(
   const others = countSilent(compared, provider, (silence) => {
     if (rule === 'too-long') return silence.isTooLong
     if (rule === 'one-percent') return silence.blocksSinceUpdate >= silence.onePercentBlocks
-    return isSilenceImprobable(silence.exponent, probability)
+    return isSilenceImprobable(silence.exponent, Math.min(probability, PROBABILITY.default))
   })
   return others ?? null
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { ProviderObservation, StoredCheck } from '#src/fsp/indexer/observation-model.ts'
@@ -16,7 +17,7 @@ const FIRST = 1_519_400
 const OTHERS = 10
 const EARNINGS = {
   roundsPerEpoch: 3360,
-  newest: { rewardEpoch: 451, amountWei: '1680000000000000000000' },
+  newest: { rewardEpoch: 451, amountWei: '1680000000000000000000', weightRatio: 1 },
 }
 
 const WATCH: EvaluatedWatch = {
@@ -43,6 +44,29 @@ function wholeRound(round: number, isBad: boolean, failed: number): WholeRound {
   return { round, providers: new Map([[PROVIDER, { letters: letters(isBad) }], ...others]) }
 }
 
+type Judged = Pick<ReturnType<typeof foldWatch>, 'candidates' | 'states'>
+
+/** As a backtest does. */
+function judgeAtOnce(observations: readonly ProviderObservation[]): Judged {
+  return foldWatch(providerFsp, { provider: PROVIDER }, WATCH, observations)
+}
+
+/** As a watch does: its states are stored as JSON after each round. */
+function judgeEach(observations: readonly ProviderObservation[]): Judged {
+  let states: EvaluatedWatch['states'] = []
+  const candidates = observations.flatMap((observation) => {
+    const stored = states.map((state) => ({
+      ...state,
+      state: JSON.parse(JSON.stringify(state.state)),
+    }))
+    const watch = { ...WATCH, states: stored }
+    const outcome = foldWatch(providerFsp, { provider: PROVIDER }, watch, [observation])
+    states = outcome.states
+    return outcome.candidates.map((candidate) => ({ ...candidate, watch: WATCH }))
+  })
+  return { candidates, states }
+}
+
 /**
  * Folds rounds. Each is the number of others that failed it, or undefined if nothing is known of them; `ok` is a round in
  * which the provider did not fail.
@@ -50,6 +74,7 @@ function wholeRound(round: number, isBad: boolean, failed: number): WholeRound {
 function play(
   failures: readonly (number | undefined | 'ok')[],
   earnings: ProviderObservation['earnings'] = EARNINGS,
+  judge: typeof judgeAtOnce = judgeAtOnce,
 ) {
   const whole = failures.map((failed, index) =>
     wholeRound(FIRST + index, failed !== 'ok', typeof failed === 'number' ? failed : 0),
@@ -80,7 +105,7 @@ function play(
       ...(typeof failed === 'number' && { compared: whole.slice(0, index + 1).toReversed() }),
     }
   })
-  const { candidates, states } = foldWatch(providerFsp, { provider: PROVIDER }, WATCH, observations)
+  const { candidates, states } = judge(observations)
   const state = states.find(({ signal }) => signal === 'ftso-commit')?.state
   return {
     told: candidates.map(
@@ -126,6 +151,28 @@ describe('an alert about a duty', () => {
   })
 })
 
+test('a backtest says the same of the others and of the cost as a watch, and never more than the rounds show', () => {
+  const round = fc.oneof(
+    fc.integer({ min: 0, max: OTHERS }),
+    fc.constantFrom('ok' as const, undefined),
+  )
+  fc.assert(
+    fc.property(fc.array(round, { maxLength: 12 }), (failures) => {
+      const whole = play(failures)
+      const live = play(failures, EARNINGS, judgeEach)
+      expect([whole.told, whole.data]).toEqual([live.told, live.data])
+      for (const { votingRoundId, others, missedRounds } of whole.data) {
+        if (missedRounds !== undefined || others === undefined) continue
+        const last = Number(votingRoundId) - FIRST
+        const counts = failures
+          .slice(last - 1, last + 1)
+          .map((failed) => (typeof failed === 'number' ? failed : 0))
+        expect(others).toEqual({ total: OTHERS, failed: Math.min(...counts) })
+      }
+    }),
+  )
+})
+
 describe('an alert that goes on', () => {
   test('has the others and the cost of now, and those of its last round when it is over', () => {
     const alert = play([1, 1]).data[0] ?? {}
@@ -158,9 +205,19 @@ describe('the cost of an outage', () => {
       ofRounds: 3360,
       amountWei: '1000000000000000000',
       symbol: 'FLR',
-      source: { rewardEpochId: 451, amountWei: '1680000000000000000000' },
+      source: { rewardEpochId: 451, amountWei: '1680000000000000000000', weightRatio: 1 },
     })
     expect(recovery?.['cost']).toMatchObject({ rounds: 3, amountWei: '1500000000000000000' })
+  })
+
+  test('follows the weight of the provider since the reward epoch of its rewards, where that is known', () => {
+    const amount = (weightRatio: number | null) => {
+      const newest = { ...EARNINGS.newest, weightRatio }
+      return play([0, 0], { ...EARNINGS, newest }).data[0]?.['cost']
+    }
+    expect(amount(1.05)).toMatchObject({ amountWei: '1050000000000000000' })
+    expect(amount(0.5)).toMatchObject({ amountWei: '500000000000000000' })
+    expect(amount(null)).toMatchObject({ amountWei: '1000000000000000000' })
   })
 
   test('has rounds only where no rewards are published, and is absent where their number is unknown', () => {

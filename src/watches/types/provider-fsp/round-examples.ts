@@ -14,7 +14,7 @@ export const PROVIDER_EXAMPLE = {
 /** What rounds are worth in examples. */
 export const EXAMPLE_EARNINGS: EarningsPart = {
   roundsPerEpoch: 3360,
-  newest: { rewardEpoch: 451, amountWei: '1680000000000000000000' },
+  newest: { rewardEpoch: 451, amountWei: '1680000000000000000000', weightRatio: 1 },
 }
 
 /** Address of a role of a watched provider; its identity address while the others are unknown. */
