@@ -315,10 +315,10 @@ test('a follower gets thirty alerts a day at most, hears of the limit once, and 
     { status: 'throttled', recovery: false, n: 2 },
     { status: 'pending', recovery: true, n: 32 },
   ])
-  const told = await world.app.db.execute<{ body: string }>(sql`
+  const announced = await world.app.db.execute<{ body: string }>(sql`
     select envelope -> 'message' ->> 'body' as body from deliveries
     where ${mine} and kind = 'notice'`)
-  expect(told.map(({ body }) => body)).toEqual([
+  expect(announced.map(({ body }) => body)).toEqual([
     'A chat that follows a provider gets at most 30 alerts in 24 hours. Further alerts in this time are recorded but not sent; recoveries are still sent.',
   ])
   await endAll()
