@@ -5,6 +5,7 @@ CREATE TABLE "alert_budgets" (
 	"watch_id" integer NOT NULL,
 	"recipient_id" integer NOT NULL,
 	"allowed" integer NOT NULL,
+	"hours" smallint NOT NULL,
 	"started_at" timestamp with time zone NOT NULL,
 	"used" integer NOT NULL,
 	"throttled" integer NOT NULL,
@@ -545,6 +546,7 @@ CREATE TABLE "recipients" (
 	"chat_scopes" text[],
 	"members_acknowledge" boolean DEFAULT true NOT NULL,
 	"linked_by" bigint,
+	"follows" text,
 	"muted_until" timestamp with time zone,
 	"reschedule_at" timestamp with time zone,
 	"created_at" timestamp with time zone NOT NULL,
@@ -776,6 +778,8 @@ CREATE INDEX "recipients_wallet" ON "recipients" USING btree ("wallet","id");-->
 CREATE UNIQUE INDEX "recipients_own_channel" ON "recipients" USING btree ("wallet","channel") WHERE own;--> statement-breakpoint
 CREATE UNIQUE INDEX "recipients_wallet_chat" ON "recipients" USING btree ("wallet","chat_id");--> statement-breakpoint
 CREATE INDEX "recipients_chat" ON "recipients" USING btree ("chat_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "recipients_follower" ON "recipients" USING btree ("chat_id") WHERE follows is not null;--> statement-breakpoint
+CREATE INDEX "recipients_lost_follower" ON "recipients" USING btree ("id") WHERE follows is not null and status <> 'active';--> statement-breakpoint
 CREATE INDEX "recipients_reschedule" ON "recipients" USING btree ("id") WHERE reschedule_at is not null;--> statement-breakpoint
 CREATE INDEX "feed_points_grade" ON "feed_points" USING btree ("grade","at");--> statement-breakpoint
 CREATE INDEX "signal_states_outage" ON "signal_states" USING btree ("watch_id") WHERE signal = '';--> statement-breakpoint

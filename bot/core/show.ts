@@ -2,6 +2,7 @@ import type { InlineKeyboardMarkup } from 'grammy/types'
 import { isAlertMessage, isFollowedByMessage } from '#src/delivery/service.ts'
 import { inertText } from '#src/kernel/inert-text.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { getFollowed } from '#src/operations/chat/follow.ts'
 import { type Button, markupOf, type Rows } from '#src/telegram/buttons.ts'
 import { describe, settledAs } from '#src/telegram/errors.ts'
 import { type MessageContent, type PostedMessage, post } from '#src/telegram/send.ts'
@@ -82,24 +83,26 @@ async function pressedScreen(ctx: BotContext, isNextForm: boolean): Promise<numb
 }
 
 /** Whether an alert or notice is below a message of a private chat. */
-async function isAbove({ app, knownChat, links }: BotContext, messageId: number): Promise<boolean> {
-  if (knownChat.kind !== 'private') return false
-  const recipientIds = links.map(({ recipientId }) => recipientId)
-  return isFollowedByMessage(app.db, recipientIds, messageId)
+async function isAbove(ctx: BotContext, messageId: number): Promise<boolean> {
+  if (ctx.knownChat.kind !== 'private') return false
+  return isFollowedByMessage(ctx.app.db, await recipientIdsOf(ctx), messageId)
+}
+
+/** Ids of the recipients whose messages the chat gets: of its wallets, and of the provider that it follows. */
+async function recipientIdsOf({ links, knownChat, call }: BotContext): Promise<readonly number[]> {
+  const ids = links.map(({ recipientId }) => recipientId)
+  if (knownChat.kind !== 'private') return ids
+  const { followed } = await call(getFollowed, { body: { chatId: knownChat.id } })
+  return followed === undefined ? ids : [...ids, followed.recipientId]
 }
 
 /** Whether the pressed message is an alert, a summary or a notice, not a screen of the bot. */
-export async function isDelivered({
-  app,
-  callbackQuery,
-  knownChat,
-  links,
-}: BotContext): Promise<boolean> {
+export async function isDelivered(ctx: BotContext): Promise<boolean> {
+  const { app, callbackQuery, knownChat } = ctx
   const messageId = callbackQuery?.message?.message_id
   if (messageId === undefined || Object.values(knownChat.currentMessages).includes(messageId))
     return false
-  const recipientIds = links.map(({ recipientId }) => recipientId)
-  return isAlertMessage(app.db, recipientIds, String(messageId))
+  return isAlertMessage(app.db, await recipientIdsOf(ctx), String(messageId))
 }
 
 /**

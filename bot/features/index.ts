@@ -4,6 +4,7 @@ import { alertsFeature } from './alerts/history-handlers.ts'
 import { connectFeature } from './connect/handlers.ts'
 import { exampleFeature } from './example/handlers.ts'
 import { fallbackFeature } from './fallback/handlers.ts'
+import { followFeature } from './follow/handlers.ts'
 import { groupFeature } from './group/handlers.ts'
 import { createHelpFeature } from './help/handlers.ts'
 import { createLanguageFeature } from './language/handlers.ts'
@@ -34,6 +35,7 @@ import { watchTestFeature } from './watches/test.ts'
 
 /** Every feature of the bot, in the order of handling; the last feature handles all other updates. */
 export const REGISTRY: readonly Feature[] = [
+  followFeature,
   providerFeature,
   startFeature,
   exampleFeature,

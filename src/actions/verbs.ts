@@ -181,6 +181,8 @@ export const VERBS = {
   'connect.watch': { type, address },
   'feed.watch': { feed },
   'look.up': { address },
+  'follow.on': { address },
+  'follow.off': { address },
   'link.yes': { code },
   'link.no': { code },
   'wallet.list': {},

@@ -5,8 +5,10 @@ import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { forgetChat } from '#src/recipients/chats.ts'
+import { findFollower } from '#src/recipients/followers.ts'
 import { deleteWatch } from '#src/watches/manage/service.ts'
 import * as acting from './acknowledge/store.ts'
+import { stopFollowing } from './followers/followers.ts'
 
 /**
  * Deletes a watch and closes its open alerts; their chat messages are edited to show that.
@@ -26,7 +28,7 @@ export async function deleteWatchAndCloseAlerts(
 }
 
 /**
- * Deletes the data of a chat and its person: links, messages with their texts, and the person's name in
+ * Deletes the data of a chat and its person: links, what it follows, messages with their texts, and the person's name in
  * records of actions. The wallets with their watches, alerts and ledger stay.
  *
  * @param who `name`: the person's name in records of actions
@@ -36,11 +38,11 @@ export async function deleteChatData(
   who: { readonly chatId: number; readonly personId: number; readonly name: string | null },
 ): Promise<void> {
   await transact(deps.db, async (tx) => {
+    const follower = await findFollower(tx, who.chatId)
+    await stopFollowing({ ...deps, db: tx }, who)
     const gone = await forgetChat({ ...deps, db: tx }, who)
-    await deleteMessagesOfRecipients(
-      tx,
-      gone.map(({ id }) => id),
-    )
+    const ids = gone.map(({ id }) => id)
+    await deleteMessagesOfRecipients(tx, follower ? [...ids, follower.recipientId] : ids)
     const wallets = gone.map(({ wallet }) => wallet)
     if (who.name !== null) await acting.removePersonName(tx, wallets, who.name)
   })

@@ -9,6 +9,7 @@ import {
   pgTable,
   primaryKey,
   serial,
+  smallint,
   text,
   timestamp,
   uniqueIndex,
@@ -16,7 +17,7 @@ import {
 } from 'drizzle-orm/pg-core'
 
 /**
- * Number of alerts that a watch sent a recipient in the hour that began at `started_at`. One row for each
+ * Number of alerts that a watch sent a recipient in the window that began at `started_at`. One row for each
  * watch and recipient; deleted after some hours without alerts.
  */
 export const alertBudgets = pgTable(
@@ -24,10 +25,13 @@ export const alertBudgets = pgTable(
   {
     watchId: integer('watch_id').notNull(),
     recipientId: integer('recipient_id').notNull(),
-    /** Alerts allowed per hour. */
+    /** Alerts allowed per window. */
     allowed: integer('allowed').notNull(),
+    /** Length of the window. */
+    hours: smallint('hours').notNull(),
+    /** Start of the window. */
     startedAt: timestamp('started_at', { withTimezone: true }).notNull(),
-    /** Alerts of this hour, including throttled ones. */
+    /** Alerts of this window, including throttled ones. */
     used: integer('used').notNull(),
     /** Throttled alerts that no summary has counted yet. */
     throttled: integer('throttled').notNull(),

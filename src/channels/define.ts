@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Locale } from '#src/kernel/locale.ts'
+import type { Address } from '#src/kernel/units.ts'
 import type { DestinationForm } from './destination-form.ts'
 import type { Envelope, MessageState } from './envelope.ts'
 import type { FailureReason } from './failure-reasons.ts'
@@ -27,6 +28,8 @@ export interface SendContext {
   readonly isAwaited?: boolean
   /** Whether nobody there may change anything, so that buttons that would are left out. */
   readonly isReceiveOnly?: boolean
+  /** The provider that the chat follows without a wallet: the only button then leads to the full watch. */
+  readonly follows?: Address
   /** Link that stops these messages, for channels that need one (e-mail). */
   readonly unsubscribeUrl?: string
 }

@@ -1,3 +1,4 @@
+import { pruneFollowers } from '#src/alerts/followers/followers.ts'
 import { pruneBudgets } from '#src/alerts/notify/budget.ts'
 import { pruneSignIns } from '#src/auth/service.ts'
 import { pruneFreeCalls } from '#src/billing/metering/service.ts'
@@ -30,6 +31,7 @@ export const prune: Job = {
     await pruneFreeCalls(app)
     await pruneTopups(app)
     await app.facts.prune()
+    await pruneFollowers(app)
     await pruneTargets(app)
     await pruneNotices(app)
     await pruneBudgets(app)

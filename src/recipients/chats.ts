@@ -329,7 +329,7 @@ export async function blockChat(
   })
 }
 
-/** Records that the chat allows the bot again. */
+/** Records that the chat allows the bot again. What it followed has ended. */
 export async function unblockChat(db: Db, chatId: number, at: Date): Promise<void> {
   const active = {
     status: 'active',
@@ -337,7 +337,7 @@ export async function unblockChat(db: Db, chatId: number, at: Date): Promise<voi
     failingSince: null,
     updatedAt: at,
   } as const
-  await links.updateChatRows(db, chatId, active, { status: 'blocked' })
+  await links.updateChatRows(db, chatId, active, { status: 'blocked', areLinks: true })
 }
 
 /** A chat's title as the name of a recipient. */

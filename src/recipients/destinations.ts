@@ -147,6 +147,8 @@ export interface DecryptedDestination {
   readonly isGroup: boolean
   /** Whether it is a chat that only receives: nobody there may change anything. */
   readonly isReceiveOnly: boolean
+  /** The provider that the chat follows without a wallet; null for recipients of a person's wallet. */
+  readonly follows: Address | null
 }
 
 /** A destination, or why its stored data cannot be decrypted. */
@@ -314,6 +316,7 @@ function toOpen(box: SecretBox, row: store.RecipientRow): DecryptedDestination {
     byDefault: row.own || row.isDefault,
     isGroup: isGroup(row),
     isReceiveOnly: row.chatId !== null && !(row.chatScopes ?? []).includes('write'),
+    follows: row.follows,
   }
 }
 

@@ -94,12 +94,12 @@ function isUsable(code: ShownCode, now: Date): SQL | undefined {
   return and(isOf(code), isNull(linkCodes.usedAt), gt(linkCodes.expiresAt, now))
 }
 
-/** Every recipient of this chat, of all wallets, oldest first. */
+/** Every recipient of this chat that links it to a wallet, of all wallets, oldest first. */
 export function listByChat(db: Db, chatId: number) {
   return db
     .select()
     .from(recipients)
-    .where(eq(recipients.chatId, chatId))
+    .where(and(eq(recipients.chatId, chatId), isNull(recipients.follows)))
     .orderBy(asc(recipients.id))
 }
 
@@ -112,9 +112,9 @@ export async function lockByChat(tx: Db, chatId: number): Promise<RecipientRow[]
 }
 
 /**
- * Changes the chat's recipients of all wallets.
+ * Changes the chat's recipients of all wallets, and what it follows.
  *
- * @param only only recipients with this status, and one of these reasons for it
+ * @param only only recipients with this status, one of these reasons for it, and a person's wallet
  * @returns the changed rows
  */
 export async function updateChatRows(
@@ -126,12 +126,17 @@ export async function updateChatRows(
   > & {
     readonly updatedAt: Date
   },
-  only: { readonly status?: RecipientRow['status']; readonly reasons?: readonly string[] } = {},
+  only: {
+    readonly status?: RecipientRow['status']
+    readonly reasons?: readonly string[]
+    readonly areLinks?: true
+  } = {},
 ): Promise<RecipientRow[]> {
   const where = and(
     eq(recipients.chatId, chatId),
     only.status && eq(recipients.status, only.status),
     only.reasons && inArray(recipients.statusReason, only.reasons),
+    only.areLinks && isNull(recipients.follows),
   )
   return await db
     .update(recipients)

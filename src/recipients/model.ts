@@ -228,6 +228,8 @@ export interface NotifiedRecipient {
   readonly timezone: string
   /** Whether the recipient is a group chat, which people read who do not manage the wallet. */
   readonly isGroup: boolean
+  /** Whether the recipient is a chat that follows a provider without a wallet. */
+  readonly isFollower: boolean
   /** End of the recipient's mute; messages are deferred until then. */
   readonly mutedUntil: Date | null
   /** Whether the destination is off or not confirmed yet; messages are retained until that changes. */

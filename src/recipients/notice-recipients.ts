@@ -5,7 +5,7 @@ import type { NotifiedRecipient } from './model.ts'
 import * as store from './store.ts'
 
 /** A reader of notices. */
-export type NoticeRecipient = Omit<NotifiedRecipient, 'isOff' | 'isGroup'> & {
+export type NoticeRecipient = Omit<NotifiedRecipient, 'isOff' | 'isGroup' | 'isFollower'> & {
   /** The Telegram account of a private chat; null for a mailbox. */
   readonly accountId: number | null
 }

@@ -25,6 +25,7 @@ function candidate(over: Partial<RecipientCandidate>): RecipientCandidate {
     partitionKey: 'example.org',
     mutedUntil: null,
     isGroup: false,
+    isFollower: false,
     locale: 'en',
     timezone: 'UTC',
     status: 'active',

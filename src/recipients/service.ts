@@ -91,6 +91,7 @@ export type RecipientFields = Pick<
   | 'rescheduleAt'
   | 'chatId'
   | 'chatScopes'
+  | 'follows'
 >
 
 /** These recipients, by id; deleted recipients are missing. */
@@ -275,7 +276,7 @@ export async function chooseRecipientsOfEach(
 }
 
 function toNotifiedRecipient({ status, ...candidate }: RecipientCandidate): NotifiedRecipient {
-  const { id, channel, partitionKey, locale, timezone, isGroup, mutedUntil } = candidate
+  const { id, channel, partitionKey, locale, timezone, isGroup, isFollower, mutedUntil } = candidate
   return {
     id,
     channel,
@@ -283,6 +284,7 @@ function toNotifiedRecipient({ status, ...candidate }: RecipientCandidate): Noti
     locale,
     timezone,
     isGroup,
+    isFollower,
     mutedUntil,
     isOff: status !== 'active',
   }

@@ -1,4 +1,17 @@
-import { and, asc, count, desc, eq, gt, inArray, isNotNull, or, type SQL, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 import { CHANNEL_KEYS, REGISTRY as CHANNELS, type ChannelKey } from '#src/channels/index.ts'
 import { valueArray } from '#src/db/arrays.ts'
 import { batchedRead } from '#src/db/batched-read.ts'
@@ -108,7 +121,8 @@ export function listOwnChannelsAndChats(db: Db, wallet: Address): Promise<Recipi
 }
 
 /**
- * Active private chats of the wallet, and its active mailboxes that are an own channel or a default, by id.
+ * Active private chats of the wallet, and its active mailboxes that are an own channel or a default, by id. Followers
+ * are not told of one another.
  */
 export function listNoticeReaders(db: Db, wallet: Address): Promise<RecipientRow[]> {
   const isPrivateChat = and(inArray(recipients.channel, LINKED), gt(recipients.chatId, 0))
@@ -123,6 +137,7 @@ export function listNoticeReaders(db: Db, wallet: Address): Promise<RecipientRow
       and(
         eq(recipients.wallet, wallet),
         eq(recipients.status, 'active'),
+        isNull(recipients.follows),
         or(isPrivateChat, isMailbox),
       ),
     )
@@ -229,6 +244,7 @@ const candidateColumns = {
   locale: recipients.locale,
   timezone: recipients.timezone,
   isGroup: sql<boolean>`coalesce(${recipients.chatId} < 0, false)`,
+  isFollower: sql<boolean>`${recipients.follows} is not null`,
   mutedUntil: recipients.mutedUntil,
   status: recipients.status,
   minSeverity: recipients.minSeverity,

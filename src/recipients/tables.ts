@@ -49,6 +49,11 @@ export const recipients = pgTable(
     membersAcknowledge: boolean('members_acknowledge').notNull().default(true),
     /** Telegram only: id of the account that confirmed the link. */
     linkedBy: bigint('linked_by', { mode: 'number' }),
+    /**
+     * Identity address of the provider that the chat follows without a wallet; null for recipients of a person's wallet.
+     * The row then belongs to the provider's `followersWallet`.
+     */
+    follows: text('follows').$type<Address>(),
     /** End of the recipient's mute; messages are deferred until then. */
     mutedUntil: timestamp('muted_until', { withTimezone: true }),
     /**
@@ -69,6 +74,10 @@ export const recipients = pgTable(
     uniqueIndex('recipients_own_channel').on(table.wallet, table.channel).where(sql`own`),
     uniqueIndex('recipients_wallet_chat').on(table.wallet, table.chatId),
     index('recipients_chat').on(table.chatId),
+    uniqueIndex('recipients_follower').on(table.chatId).where(sql`follows is not null`),
+    index('recipients_lost_follower')
+      .on(table.id)
+      .where(sql`follows is not null and status <> 'active'`),
     index('recipients_reschedule').on(table.id).where(sql`reschedule_at is not null`),
   ],
 )

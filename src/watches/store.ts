@@ -1,6 +1,7 @@
-import { and, count, desc, eq, isNull, ne, notInArray, or, sql } from 'drizzle-orm'
+import { and, count, desc, eq, isNull, ne, notInArray, notLike, or, sql } from 'drizzle-orm'
 import { batchedRead } from '#src/db/batched-read.ts'
 import type { Db } from '#src/db/connection.ts'
+import { FOLLOWERS_PREFIX } from '#src/kernel/followers.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { isJudged } from './state-store.ts'
 import { signalStates, TIP_CURSOR, targets, watches } from './tables.ts'
@@ -313,8 +314,9 @@ export async function isProviderWatched(
   return rows.length > 0
 }
 
-/** Number of running watches of all wallets. */
+/** Number of running watches of all wallets, without those by which followed providers are judged. */
 export async function countActiveWatches(db: Db): Promise<number> {
-  const [row] = await db.select({ count: count() }).from(watches).where(isJudged())
+  const isOfPerson = notLike(watches.wallet, `${FOLLOWERS_PREFIX}%`)
+  const [row] = await db.select({ count: count() }).from(watches).where(and(isJudged(), isOfPerson))
   return row?.count ?? 0
 }

@@ -76,8 +76,8 @@ test('sends people 120 alerts of a watch an hour, programs more, and records the
 
 test('sends webhooks 1,200 alerts of a watch an hour, without any message about it', async () => {
   await world.sql`
-    insert into alert_budgets (watch_id, recipient_id, allowed, started_at, used, throttled)
-    select ${watchId}, id, 1200, ${world.clock.now()}, 1199, 0 from recipients
+    insert into alert_budgets (watch_id, recipient_id, allowed, hours, started_at, used, throttled)
+    select ${watchId}, id, 1200, 1, ${world.clock.now()}, 1199, 0 from recipients
     where channel = 'webhook'`
   await flood(3)
   expect(await statuses()).toMatchObject({ 'webhook pending': 1, 'webhook throttled': 2 })

@@ -13,7 +13,7 @@ function pressOf(verb: Press['verb']): Press {
 
 test('refuses money, recipients, settings and new watches in groups', () => {
   const isPrivate =
-    /^(?:topup|slots|trial|terms|new|connect|feed|free|wizard|rec|settings|stop\.data|alert\.csv|watch\.(?:who|esc))/
+    /^(?:topup|slots|trial|terms|new|connect|feed|follow|free|wizard|rec|settings|stop\.data|alert\.csv|watch\.(?:who|esc))/
   // A group may be switched on again, and may ask for the alerts that it missed itself.
   const open = ['rec.revive', 'rec.kept', 'rec.keptDrop', 'settings.lang', 'settings.langSet']
   const expected = verbs.filter((verb) => isPrivate.test(verb) && !open.includes(verb))
@@ -26,7 +26,7 @@ test('names the watch to open in the private chat for the recipients of a watch 
   expect(press && rightsTo(press.verb)?.privately(press)).toBe('w10')
 })
 
-test('lets chats without a link only connect, look up addresses, open a recipient or set up a group after connecting, read the example and the help, choose a language and delete their data', () => {
+test('lets chats without a link only connect, look up addresses, follow a provider, open a recipient or set up a group after connecting, read the example and the help, choose a language and delete their data', () => {
   expect(verbs.filter((verb) => rightsTo(verb)?.unlinked === true)).toEqual([
     'home',
     'none',
@@ -36,6 +36,8 @@ test('lets chats without a link only connect, look up addresses, open a recipien
     'connect.watch',
     'feed.watch',
     'look.up',
+    'follow.on',
+    'follow.off',
     'link.yes',
     'link.no',
     'test.press',

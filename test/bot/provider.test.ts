@@ -88,7 +88,10 @@ describe('a provider that a text names', () => {
     expect(text).toContain('🔴 Last 20 rounds: 2 OK, 2 with problems · 16 without data')
     expect(text).toMatch(/Reward epoch 452: registered, in the signing policy, weight 3\.\d+%/)
     expect(text).toMatch(/^Balances: submit [\d,.]+\sFLR · /m)
-    expect(chat.labels()).toEqual([['Watch this provider'], ['‹ Menu', 'Share ↪️']])
+    expect(chat.labels()).toEqual([
+      ['Follow', 'Watch…'],
+      ['‹ Menu', 'Share ↪️'],
+    ])
   })
 
   test('is shown by a button, too', async () => {
@@ -231,14 +234,14 @@ describe('a chat without a wallet', () => {
       expect(ann.last().text).toContain(`Alpha Oracle\u2069 · ${identity('Alpha Oracle')}`)
       expect(ann.last().text).toContain('Last 20 rounds: 2 OK, 2 with problems')
       expect(ann.last().text).toMatch(/Reward epoch 452: registered, in the signing policy/)
-      expect(ann.labels()).toEqual([['Watch this provider'], ['Connect wallet'], ['‹ Menu']])
+      expect(ann.labels()).toEqual([['Follow', 'Watch…'], ['Connect wallet'], ['‹ Menu']])
     }
   })
 
   test('connects to watch a provider, and one press starts the free trial with that watch', async () => {
     const ann = world.person()
     await ann.say('alpha o')
-    await ann.press('Watch this provider')
+    await ann.press('Watch…')
     await connectWallet(world, ann, 'bob')
     expect(ann.last().text).toContain('Free trial: 1 slot for 14 days')
     expect(ann.last().text).toContain('By starting it, you accept the terms')
@@ -256,7 +259,7 @@ describe('a chat without a wallet', () => {
     expect(ann.labels()[0]).toEqual(['Alpha Oracle', 'Alpine'])
     await ann.press('Alpine')
     expect(ann.last().text).toContain(identity('Alpine'))
-    await ann.press('Watch this provider')
+    await ann.press('Watch…')
     expect(ann.last().text).toMatch(/\d\d\u00a0\d\d/)
   })
 
@@ -298,7 +301,7 @@ describe('the picture', () => {
 
   test('leads to the wizard with its provider, and to the watch once there is one', async () => {
     await chat.say('alpine')
-    await chat.press('Watch this provider')
+    await chat.press('Watch…')
     expect(chat.last().text).toContain(identity('Alpine'))
     await world.addWatch('alice', {
       label: 'My node',

@@ -151,6 +151,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
     'messages:fieldLine': 'term',
     otherwise: 'name',
   },
+  follow: 'term',
   language: 'name',
   last: 'instant',
   late: 'longDuration',

@@ -303,6 +303,7 @@ describe('the recipients of an alert', () => {
         timezone: 'Europe/Paris',
         mutedUntil: null,
         isGroup: false,
+        isFollower: false,
         isOff: false,
       },
     ])

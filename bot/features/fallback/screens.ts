@@ -15,7 +15,7 @@ import { showSettings } from '../settings/handlers.ts'
 import { showSlots } from '../slots/handlers.ts'
 import { sendHome } from '../start/home.ts'
 import { showStatus } from '../status/handlers.ts'
-import { showStop } from '../stop/handlers.ts'
+import { stopHere } from '../stop/handlers.ts'
 import { showWallets } from '../wallets/handlers.ts'
 import { showList } from '../watches/screens.ts'
 import type { WordedScreen } from './words.ts'
@@ -30,7 +30,7 @@ const SCREENS: Readonly<Record<WordedScreen, Show>> = {
   new: (ctx) => openWizard(ctx, ''),
   alerts: (ctx) => showAlerts(ctx),
   mute: (ctx) => showMuted(ctx),
-  stop: showStop,
+  stop: stopHere,
   cost: showPrices,
   credits: showSlots,
   recipients: (ctx) => showRecipients(ctx),

@@ -1,6 +1,7 @@
 import { Composer } from 'grammy'
 import type { Locale } from '#src/kernel/locale.ts'
 import { updateChat } from '#src/operations/chat/chat.ts'
+import { setFollowerLanguage } from '#src/operations/chat/follow.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, type Feature, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
@@ -49,6 +50,8 @@ async function setLanguage(
   await changeChat(app.db, knownChat.id, { locale }, app.clock.now())
   if (ctx.links.length > 0) {
     await ctx.call(updateChat, { body: { chatId: knownChat.id, locale } })
+  } else if (!ctx.reader.isGroup) {
+    await ctx.call(setFollowerLanguage, { body: { chatId: knownChat.id, locale } })
   }
   await identifyAgain(ctx, { locale })
   await setChatCommands(ctx, features)

@@ -5,6 +5,7 @@ import { accountFields, providerTexts } from '#src/pictures/look-up-text.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
+import { followButton } from '../../views/follow-button.ts'
 import { textHtml } from '../../views/markup.ts'
 import { WARNING } from '../../views/refusals.ts'
 import {
@@ -24,17 +25,21 @@ export type LookUpRights = 'unlinked' | 'write' | 'read'
 const CHOICES_IN_ROW = 2
 
 /** What is known about an address, as on the start page, with the next steps. */
-export function lookUpCard({ t }: Reader, answer: AddressAnswer, rights: LookUpRights): View {
+export function lookUpCard(reader: Reader, answer: AddressAnswer, rights: LookUpRights): View {
+  const { t, isGroup } = reader
   const address = answer.kind === 'provider' ? answer.view.provider : answer.address
   const isKnown = answer.kind !== 'unavailable'
   const again = act(t('bot:button.retry'), packed('look.up', { address }))
   const rounds = act(t('bot:button.providerStatus'), packed('status.provider', { address }))
   const connect = act(t('bot:button.connect'), packed('connect', { spend: false }))
   const showsRounds = rights !== 'unlinked' && answer.kind !== 'account'
+  const isFollowable = answer.kind === 'provider' && !isGroup
+  const follow = isFollowable ? [followButton(t, address)] : []
+  const watch = rights === 'read' ? [] : [watchButton(reader, answer, address, rights)]
   return screen(
     [headOf(t, answer, wholeAddress(address)), ...linesOf(t, answer)],
     [
-      rights === 'read' ? [] : [watchButton(t, answer, address, rights)],
+      [...follow, ...watch],
       showsRounds ? [rounds] : [],
       isKnown ? [] : [again],
       rights === 'unlinked' ? [connect] : [],
@@ -70,14 +75,15 @@ function linesOf(t: Translate, answer: AddressAnswer): readonly string[] {
 
 /** Starts the watch that fits the address; a chat without a wallet connects one first. */
 function watchButton(
-  t: Translate,
+  { t, isGroup }: Reader,
   { kind }: AddressAnswer,
   address: Address,
   rights: LookUpRights,
 ): Button {
   const isProvider = kind === 'provider'
   const type = isProvider ? 'provider-fsp' : 'wallet-balance'
-  const label = t(isProvider ? 'bot:button.watchProvider' : 'bot:button.watchBalance')
+  const ofProvider = isGroup ? 'bot:button.watchProvider' : 'bot:button.watchMore'
+  const label = t(isProvider ? ofProvider : 'bot:button.watchBalance')
   const verb = rights === 'unlinked' ? 'connect.watch' : 'new.type'
   return act(label, packed(verb, { type, address }), 'primary')
 }

@@ -20,6 +20,7 @@ import {
 } from '#src/watches/provider-rounds.ts'
 import { isSilentByFastUpdates, type ProviderView } from '#src/watches/provider-view.ts'
 import { LOW_LIMITS_WEI, lowBalanceSeverity } from '#src/watches/types/provider-fsp/balances.ts'
+import { followButton } from '../../views/follow-button.ts'
 import { preHtml, textHtml } from '../../views/markup.ts'
 import { clockTime } from '../../views/time.ts'
 import {
@@ -254,20 +255,24 @@ export function textGrid(
   return preHtml(lines.join('\n'))
 }
 
-function rowsOf({ t }: Reader, shown: ShownProvider, options: Options): Rows {
+function rowsOf({ t, isGroup }: Reader, shown: ShownProvider, options: Options): Rows {
   if (!options.buttons) return []
   const { view, watchId } = shown
   const address = view.provider
   const watch =
     watchId === undefined
       ? act(
-          t('bot:button.watchProvider'),
+          t(isGroup ? 'bot:button.watchProvider' : 'bot:button.watchMore'),
           packed('new.type', { type: 'provider-fsp', address }),
           'primary',
         )
       : act(t('bot:button.openWatch'), packed('watch.card', { id: watchId }), 'primary')
+  const follow = isGroup || watchId !== undefined ? [] : [followButton(t, address)]
   const share: Button = { label: `${t('bot:button.share')} ↪️`, share: `p ${address}` }
-  return [[watch], [menuButton(t), ...(options.canShare ? [share] : [])]]
+  return [
+    [...follow, watch],
+    [menuButton(t), ...(options.canShare ? [share] : [])],
+  ]
 }
 
 const CHOICES_IN_ROW = 2

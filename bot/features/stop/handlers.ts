@@ -10,13 +10,19 @@ import { forgetChat } from '../../core/store.ts'
 import { allWatches } from '../../core/watches.ts'
 import { isOn } from '../../views/destination.ts'
 import { actorName } from '../alerts/action-handlers.ts'
+import { endFollowing } from '../follow/handlers.ts'
 import { homeScreen } from '../start/home.ts'
 import { dataDeleted, dataQuestion, type LeavingWallet, stopScreen, walletLeft } from './view.ts'
 
 const composer = new Composer<BotContext>()
 
-onCommand(composer, 'stop', (ctx) => showStop(ctx), { unlinked: true })
+onCommand(composer, 'stop', (ctx) => stopHere(ctx), { unlinked: true })
 onPress(composer, 'stop', { unlinked: true }, (ctx) => showStop(ctx))
+
+/** Ends what the chat follows, and shows the effects of leaving its wallets. */
+export async function stopHere(ctx: BotContext): Promise<void> {
+  if (!(await endFollowing(ctx))) await showStop(ctx)
+}
 
 /** Shows the effects of leaving. */
 export async function showStop(ctx: BotContext): Promise<void> {

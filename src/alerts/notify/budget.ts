@@ -1,5 +1,5 @@
 /**
- * Alert budgets: a watch sends a recipient a limited number of alerts per hour. Alerts beyond the budget
+ * Alert budgets: a watch sends a recipient a limited number of alerts per hour, a follower per day. Alerts beyond the budget
  * are recorded as `throttled`: one message announces that, and one summary per hour counts them. Recoveries
  * and reminders do not count and are always sent. Webhooks see only the status of the delivery.
  */
@@ -14,7 +14,6 @@ import { listDueIds, lockIfDue } from '#src/db/due-rows.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { type Translate, translator, typed } from '#src/i18n/translate.ts'
-import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
@@ -24,9 +23,10 @@ import { listForNotification } from '#src/watches/notification-view.ts'
 import * as store from './budget-store.ts'
 import type { NotifyDeps } from './deps.ts'
 
-/** Maximum number of alerts of one watch to one recipient per hour: for people, and for webhooks. */
-const PEOPLE_MAX = 120
-const PROGRAM_MAX = 1200
+/** Maximum number of alerts of one watch to one recipient: for people and for webhooks an hour, for followers a day. */
+const PEOPLE = { allowed: 120, hours: 1 } as const
+const PROGRAM = { allowed: 1200, hours: 1 } as const
+const FOLLOWER = { allowed: 30, hours: 24 } as const
 /** Summaries claimed by one query. */
 const AT_ONCE = 200
 const GLYPH = '🚧'
@@ -35,6 +35,8 @@ const GLYPH = '🚧'
 export interface PlannedDelivery {
   readonly watchId: number
   readonly row: delivery.NewDelivery
+  /** Whether the recipient follows a provider without a wallet. */
+  readonly isFollower: boolean
   /** Whether the delivery counts against the budget: it does if its alert is sent, now or later. */
   readonly counts: boolean
 }
@@ -58,12 +60,12 @@ export async function applyBudget(
   readonly first: readonly NewlyThrottled[]
 }> {
   const counts = new Map<string, store.BudgetUse>()
-  for (const { watchId, row, counts: isCounted } of planned) {
+  for (const { watchId, row, isFollower, counts: isCounted } of planned) {
     if (!isCounted) continue
     const { recipientId, channel } = row
     const key = keyOf(watchId, recipientId)
     const count = (counts.get(key)?.count ?? 0) + 1
-    counts.set(key, { watchId, recipientId, allowed: allowedFor(channel), count })
+    counts.set(key, { watchId, recipientId, ...allowedFor(channel, isFollower), count })
   }
   const spent = await store.spendBudget(tx, [...counts.values()], { now, id: randomUUID() })
   const left = new Map<string, number>()
@@ -88,8 +90,9 @@ function keyOf(watchId: number, recipientId: number): string {
   return `${watchId} ${recipientId}`
 }
 
-function allowedFor(channel: ChannelKey): number {
-  return CHANNELS[channel].isProgrammatic ? PROGRAM_MAX : PEOPLE_MAX
+function allowedFor(channel: ChannelKey, isFollower: boolean) {
+  if (isFollower) return FOLLOWER
+  return CHANNELS[channel].isProgrammatic ? PROGRAM : PEOPLE
 }
 
 /** Recipient of a message about the budget. */
@@ -103,19 +106,24 @@ interface Reader {
   readonly mutedUntil: Date | null
 }
 
-/** Message which says that further alerts of a watch are not sent in this hour. */
+/** Message which says that further alerts of a watch are not sent in this hour, or to a follower on this day. */
 export function budgetMessage(
   deps: Pick<NotifyDeps, 'publicUrl'>,
   options: {
     readonly watch: { readonly id: number; readonly label: string }
-    readonly reader: Reader
+    readonly reader: Reader & { readonly isFollower: boolean }
     readonly settings: Settings
     readonly now: Date
   },
 ): delivery.NewDelivery {
+  const { watch, reader } = options
+  const limit = (t: Translate, { allowed: count }: { readonly allowed: number }) =>
+    t('units:alerts', { count })
   return messageFor(deps, options, (t) => ({
-    title: t('messages:throttled.title', { watch: typed(options.watch.label) }),
-    body: t('messages:throttled.body', { limit: t('units:alerts', { count: PEOPLE_MAX }) }),
+    title: t('messages:throttled.title', { watch: typed(watch.label) }),
+    body: reader.isFollower
+      ? t('messages:throttled.follower', { limit: limit(t, FOLLOWER) })
+      : t('messages:throttled.body', { limit: limit(t, PEOPLE) }),
   }))
 }
 
@@ -149,6 +157,7 @@ async function summarize(deps: NotifyDeps, tx: Db, due: store.DueSummary): Promi
   const watch = (await listForNotification(tx, [watchId])).get(watchId)
   if (
     reader?.status !== 'active' ||
+    reader.follows !== null ||
     watch === undefined ||
     CHANNELS[reader.channel].isProgrammatic
   ) {
@@ -171,7 +180,7 @@ async function summarize(deps: NotifyDeps, tx: Db, due: store.DueSummary): Promi
 
 function messageFor(
   { publicUrl }: Pick<NotifyDeps, 'publicUrl'>,
-  options: Parameters<typeof budgetMessage>[1],
+  options: Omit<Parameters<typeof budgetMessage>[1], 'reader'> & { readonly reader: Reader },
   write: (t: Translate) => Pick<Envelope['message'], 'title' | 'body'>,
 ): delivery.NewDelivery {
   const { watch, reader, settings, now } = options
@@ -210,7 +219,7 @@ function messageFor(
   }
 }
 
-/** Deletes the counts of watches and recipients without alerts for some hours. */
+/** Deletes the counts of watches and recipients without alerts for some windows. */
 export async function pruneBudgets({ db, clock }: Pick<NotifyDeps, 'clock'> & { readonly db: Db }) {
-  await store.deleteIdleBudgets(db, new Date(clock.now().getTime() - 3 * HOUR_MS))
+  await store.deleteIdleBudgets(db, clock.now())
 }

@@ -127,7 +127,7 @@ export async function notifyRecipients(
           render,
           wasDeferred: deferred.wasDeferred(notification, recipient.id),
         })
-        return [{ watchId: notification.watch.id, row, counts: countsFor(notification, plan) }]
+        return [{ row, ...budgetOf(notification, recipient, plan) }]
       }),
     )
   })
@@ -189,16 +189,25 @@ function attempt(
   }
 }
 
+/** Event of the service without data. It says nothing of a provider, so its followers do not get it. */
+const NO_DATA_EVENT = 'fsp.monitoring'
+
 /** Whether a recipient gets a notification. */
-function isFor({ type, only, except }: Notification, recipient: NotifiedRecipient): boolean {
-  const { id } = recipient
+function isFor({ type, event, only, except }: Notification, recipient: NotifiedRecipient): boolean {
+  const { id, isFollower } = recipient
+  if (isFollower && event.startsWith(NO_DATA_EVENT)) return false
   if (only?.has(id) === false || except?.has(id) === true) return false
   return getsAlertsOf(type, recipient)
 }
 
-/** Whether a delivery counts against the watch's budget: it does if its alert is sent, now or later. */
-function countsFor({ kind, isRecovery }: Notification, { status }: Plan): boolean {
-  return kind !== 'reminder' && !isRecovery && status !== 'muted'
+/** The budget of a delivery. It counts if its alert is sent, now or later. */
+function budgetOf(
+  { kind, isRecovery, watch }: Notification,
+  { isFollower }: NotifiedRecipient,
+  { status }: Plan,
+): Omit<PlannedDelivery, 'row'> {
+  const counts = kind !== 'reminder' && !isRecovery && status !== 'muted'
+  return { watchId: watch.id, isFollower, counts }
 }
 
 function deliveryOf(

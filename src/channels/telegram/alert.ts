@@ -2,6 +2,7 @@ import { withoutDirections } from '#src/i18n/isolates.ts'
 import { helpText } from '#src/i18n/signal-help.ts'
 import { escapeHtml, translator } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import type { Address } from '#src/kernel/units.ts'
 import { type Rows, withoutLinks } from '#src/telegram/buttons.ts'
 import { botLink } from '#src/telegram/links.ts'
 import { type Card, cardOf } from '../card/card.ts'
@@ -34,6 +35,8 @@ export interface AlertViewOptions extends ChatReader {
   readonly linksAsText?: boolean
   /** Whether nobody in the chat may change anything: buttons that would, and names of recipients, are left out. */
   readonly isReceiveOnly?: boolean
+  /** The provider that the chat follows without a wallet. */
+  readonly follows?: Address
   /**
    * Time of sending; set only for a first message. If the alert fired a minute ago or earlier, the text says how
    * long ago.
@@ -50,10 +53,10 @@ export function alertView(
   current: MessageState = {},
   options: AlertViewOptions = {},
 ): AlertView {
-  const { linksAsText = false, isReceiveOnly = false, isGroup = false } = options
+  const { linksAsText = false, isReceiveOnly = false, isGroup = false, follows } = options
   const state = isGroup || isReceiveOnly ? withoutNames(current) : current
   const shown = asShown(envelope, state)
-  const rows = buttonsOf(shown, state, { isReceiveOnly })
+  const rows = buttonsOf(shown, state, { isReceiveOnly, follows })
   return {
     ...chatText(partsOf(shown, state, options)),
     rows: linksAsText ? withoutLinks(rows) : rows,
@@ -186,10 +189,11 @@ function itemLine(
 function takeLines(
   envelope: Envelope,
   state: MessageState,
-  { isReceiveOnly = false }: AlertViewOptions,
+  { isReceiveOnly = false, follows }: AlertViewOptions,
 ): readonly string[] {
   const { message, locale } = envelope
-  if (!isReceiveOnly || message.test || envelope.kind === 'rollup') return []
+  if (!isReceiveOnly || follows !== undefined || message.test || envelope.kind === 'rollup')
+    return []
   const isOpen = !hasEnded(state) && actionableIn(envelope, state).length > 0
   if (!isOpen || state.acknowledged !== undefined) return []
   return [escapeHtml(translator(locale)('messages:takeElsewhere'))]

@@ -11,6 +11,7 @@ import {
 } from '#src/actions/codec.ts'
 import { helpText, type SignalHelpSection } from '#src/i18n/signal-help.ts'
 import { type TextKey, translator } from '#src/i18n/translate.ts'
+import type { Address } from '#src/kernel/units.ts'
 import { type Button, layout, type Rows } from '#src/telegram/buttons.ts'
 import { helpRef, isOwnPayment } from '../card/transfer.ts'
 import { hasEnded, isOpenLink, worstOf } from '../card/wording.ts'
@@ -61,19 +62,30 @@ const NO_ALERT = 1
 
 /**
  * Buttons of an envelope, in rows.
- * @param options `isReceiveOnly`: nobody in the chat may change anything
+ * @param options `isReceiveOnly`: nobody in the chat may change anything; `follows`: the provider that the chat follows
+ *   without a wallet
  */
 export function buttonsOf(
   envelope: Envelope,
   state: MessageState,
-  { isReceiveOnly }: { readonly isReceiveOnly: boolean },
+  {
+    isReceiveOnly,
+    follows,
+  }: { readonly isReceiveOnly: boolean; readonly follows?: Address | undefined },
 ): Rows {
+  if (follows !== undefined) return followerButtons(envelope, follows)
   const rows = buttonRows(envelope, state)
   const usable = isReceiveOnly
     ? rows.map((row) => row.filter((button) => !needsWrite(button)))
     : rows
   const shown = layout(usable.map((row) => row.map((button) => tickedIfOpen(button, state.open))))
   return isDestinationTest(envelope) ? shown.map((row) => row.map(asTestButton)) : shown
+}
+
+/** What a follower can do about an alert: watch the provider with a wallet. */
+function followerButtons({ locale }: Envelope, provider: Address): Rows {
+  const data = packed('connect.watch', { type: 'provider-fsp', address: provider })
+  return [[{ label: translator(locale)('messages:button.fullWatch'), data }]]
 }
 
 /** Whether a message is the test of a destination; other tests show an example. */

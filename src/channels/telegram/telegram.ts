@@ -72,10 +72,8 @@ function createTelegram({
   allowPrivateUrls,
   timeoutMs = TIMEOUT_MS,
 }: TelegramDeps): Channel<unknown> {
-  const readerOf = ({ chatId }: TelegramDestination) => ({
-    isGroup: isGroupId(chatId),
-    botUsername: botUsername?.(),
-  })
+  const readerOf = (destination: TelegramDestination, context: SendContext) =>
+    chatReaderOf(destination, context, botUsername?.())
   const requireApi = () => {
     if (access === undefined) throw new DeliveryError('unavailable', { isOurFault: true })
     return { ...access, timeoutMs }
@@ -93,8 +91,7 @@ function createTelegram({
     mask: ({ chatId }) => `chat …${String(chatId).slice(-4)}`,
     partitionKey: ({ chatId }) => String(chatId),
     send: async (destination, envelope, context) => {
-      const { now, isReceiveOnly = false } = context
-      const options = { ...readerOf(destination), isReceiveOnly, now }
+      const options = { ...readerOf(destination, context), now: context.now }
       const repliesTo = Number(context.answersMessageId)
       return await postTo(requireApi(), destination, context, urgencyOf(envelope), {
         content: (more) => ({
@@ -106,9 +103,8 @@ function createTelegram({
       })
     },
     edit: async (destination, id, envelope, state, context) => {
-      const { isReceiveOnly = false, isAwaited = false } = context
-      const options = { ...readerOf(destination), isReceiveOnly }
-      const urgency = isAwaited ? REPLY_URGENCY : 0
+      const options = readerOf(destination, context)
+      const urgency = context.isAwaited === true ? REPLY_URGENCY : 0
       return await postTo(requireApi(), destination, context, urgency, {
         content: (more) => ({
           ...alertView(envelope, state, { ...options, ...more }),
@@ -124,6 +120,16 @@ function createTelegram({
         await replyWithPicture(requireApi(), destination, Number(id), picture, context),
     }),
   })
+}
+
+/** For whom a message is drawn. A follower can open neither the watch nor its alerts in the chat. */
+function chatReaderOf(
+  { chatId }: TelegramDestination,
+  { isReceiveOnly = false, follows }: SendContext,
+  botUsername: string | undefined,
+) {
+  const reader = { isGroup: isGroupId(chatId), isReceiveOnly }
+  return follows === undefined ? { ...reader, botUsername } : { ...reader, follows }
 }
 
 /** The page of a message's picture: the same for all readers of a language, as long as the picture is the same. */

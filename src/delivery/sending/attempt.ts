@@ -135,6 +135,7 @@ async function sendOrChange(
     signal,
     wallet,
     ...(opened.isReceiveOnly && { isReceiveOnly: true }),
+    ...(opened.follows !== null && { follows: opened.follows }),
     ...(isShort && { timeoutMs: SHORT_TIMEOUT_MS }),
     ...(answersMessageId !== undefined && { answersMessageId }),
     ...(known.length > 0 && { answeredMessageIds: known }),

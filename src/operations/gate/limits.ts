@@ -2,7 +2,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Db } from '#src/db/connection.ts'
 import { deleteInBatches } from '#src/db/delete-in-batches.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { HOUR_MS, HOUR_SECONDS } from '#src/kernel/durations.ts'
+import { DAY_SECONDS, HOUR_MS, HOUR_SECONDS } from '#src/kernel/durations.ts'
 import { countRequest, type RequestCount, tooManyRequests } from '#src/kernel/rate-limit.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { deleteCounts } from './limits-store.ts'
@@ -26,6 +26,7 @@ export const RATE_CLASSES = {
   status: { requests: 120, seconds: MINUTE_SECONDS },
   act: { requests: 60, seconds: MINUTE_SECONDS },
   page: { requests: 600, seconds: MINUTE_SECONDS },
+  follow: { requests: 10, seconds: DAY_SECONDS },
 } as const satisfies Readonly<
   Record<string, { readonly requests: number; readonly seconds: number }>
 >
@@ -54,10 +55,17 @@ export interface RateCount {
 }
 
 /**
- * Classes that are counted over all processes: those of sign-in, payments, quotes and tests of destinations. All
+ * Classes that are counted over all processes: those of sign-in, payments, quotes, tests of destinations and following. All
  * other classes are counted in each process. The limits of confirmation mails are in `src/recipients`.
  */
-const SHARED: ReadonlySet<RateClass> = new Set(['challenge', 'token', 'payment', 'quote', 'test'])
+const SHARED: ReadonlySet<RateClass> = new Set([
+  'challenge',
+  'token',
+  'payment',
+  'quote',
+  'test',
+  'follow',
+])
 
 /** Counts requests and refuses excess. */
 export interface RequestLimits {

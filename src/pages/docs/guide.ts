@@ -40,6 +40,7 @@ type Link = keyof typeof LINKS
 const IDS = [
   'first',
   'lookup',
+  'follow',
   'types',
   'alerts',
   'mute',
@@ -59,6 +60,7 @@ type Id = (typeof IDS)[number]
 const LINKS_OF: Partial<Record<Id, readonly Link[]>> = {
   first: ['#types'],
   lookup: ['/providers'],
+  follow: ['/providers'],
   types: ['/docs/watches', '#credits'],
   recipients: ['/docs/webhooks'],
   escalation: ['#recipients'],
@@ -90,6 +92,8 @@ function textOf(t: Translate, id: Id, isBilled: boolean): string {
       return alertsText(t)
     case 'groups':
       return groupsText(t)
+    case 'follow':
+      return t('pages:docs.guide.follow.text', { follow: t('bot:button.follow') })
     case 'mute':
       return t('pages:docs.guide.mute.text', { acknowledge: t('messages:button.acknowledge') })
     case 'recipients':

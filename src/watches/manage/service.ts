@@ -114,41 +114,47 @@ export async function createWatch(
   input: NewWatch,
   checked?: CheckedTarget,
 ): Promise<UnaddressedWatch> {
-  const type = getWatchType(input.type)
-  const signals = input.signals ?? []
   const { canonicalTarget } = checked ?? (await checkNewWatch(deps, input))
-  const now = deps.clock.now()
-  const target = z.encode(type.target, canonicalTarget)
+  const at = deps.clock.now()
   const id = await deps.db.transaction(async (tx) => {
-    await capacity.occupySlot({ ...deps, db: tx }, caller.wallet, now)
-    const keySettings = keySettingsOf(type, input.settings)
-    const key = targetKey(type, target, caller.wallet, keySettings)
-    const targetId = await store.joinTarget(tx, {
-      type: type.name,
-      key,
-      target,
-      keySettings,
-    })
-    await wakeLedgerJudge(tx, type, caller.wallet)
-    return store.insertWatch(tx, {
-      wallet: caller.wallet,
-      type: type.name,
-      targetId,
-      label: input.label ?? type.defaultLabel(canonicalTarget),
-      settings: z.encode(type.settings, input.settings),
-      signals,
-      recipientIds: input.recipientIds ?? null,
-      minSeverity: input.minSeverity,
-      cooldownSeconds: input.cooldownSeconds,
-      escalateAfterMinutes: input.escalateAfterMinutes ?? null,
-      escalateTo: input.escalateTo ?? [],
-      status: 'active',
-      version: 1,
-      createdAt: now,
-      updatedAt: now,
-    })
+    await capacity.occupySlot({ ...deps, db: tx }, caller.wallet, at)
+    return await insertNewWatch(tx, caller.wallet, { input, canonicalTarget, at })
   })
   return getWatch(deps, caller, id)
+}
+
+/**
+ * Stores a checked watch, and requests the first observation of its target.
+ * @returns its id
+ */
+export async function insertNewWatch(
+  tx: Db,
+  wallet: Address,
+  { input, canonicalTarget, at }: CheckedTarget & { readonly input: NewWatch; readonly at: Date },
+): Promise<number> {
+  const type = getWatchType(input.type)
+  const target = z.encode(type.target, canonicalTarget)
+  const keySettings = keySettingsOf(type, input.settings)
+  const key = targetKey(type, target, wallet, keySettings)
+  const targetId = await store.joinTarget(tx, { type: type.name, key, target, keySettings })
+  await wakeLedgerJudge(tx, type, wallet)
+  return await store.insertWatch(tx, {
+    wallet,
+    type: type.name,
+    targetId,
+    label: input.label ?? type.defaultLabel(canonicalTarget),
+    settings: z.encode(type.settings, input.settings),
+    signals: input.signals ?? [],
+    recipientIds: input.recipientIds ?? null,
+    minSeverity: input.minSeverity,
+    cooldownSeconds: input.cooldownSeconds,
+    escalateAfterMinutes: input.escalateAfterMinutes ?? null,
+    escalateTo: input.escalateTo ?? [],
+    status: 'active',
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+  })
 }
 
 /**
@@ -287,15 +293,20 @@ export async function deleteWatch(
   const now = deps.clock.now()
   await transact(deps.db, async (tx) => {
     await capacity.lockSlots(tx, wallet)
-    const targetId = await lockWithTarget(tx, wallet, id)
-    if (targetId === undefined) throw new AppError('not_found', 'not_found')
-    await store.deleteWatch(tx, wallet, id)
-    await store.leaveTarget(tx, targetId)
+    await removeWatch(tx, wallet, id)
     await capacity.releaseSlot(tx, wallet)
     const slotCount = await capacity.countSlots({ ...deps, db: tx }, wallet, now)
     const change = { wallet, capacity: slotCount, trialEndedAt: undefined, at: now }
     await fitWatchesToSlots(deps, tx, change)
   })
+}
+
+/** Deletes a watch, which leaves its target. @throws AppError not_found */
+export async function removeWatch(tx: Db, wallet: Address, id: number): Promise<void> {
+  const targetId = await lockWithTarget(tx, wallet, id)
+  if (targetId === undefined) throw new AppError('not_found', 'not_found')
+  await store.deleteWatch(tx, wallet, id)
+  await store.leaveTarget(tx, targetId)
 }
 
 /**
