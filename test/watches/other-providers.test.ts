@@ -97,11 +97,11 @@ test('a provider that fails alone has an alert of full severity, which stays whe
   expect(more).toEqual([])
 })
 
-test('a provider that fails with others is told one step lower, and in full when it fails alone', () => {
-  const told = commitAlerts('Bravo')
-  expect(told[0]).toEqual({ severity: 'info', others: { total: TOTAL, failed: 5 } })
-  expect(told.at(-1)?.severity).toBe('critical')
-  expect(told.at(-1)?.others).toEqual({ total: TOTAL, failed: 1 })
+test('a provider that fails with others is raised one step lower, and in full when it fails alone', () => {
+  const raised = commitAlerts('Bravo')
+  expect(raised[0]).toEqual({ severity: 'info', others: { total: TOTAL, failed: 5 } })
+  expect(raised.at(-1)?.severity).toBe('critical')
+  expect(raised.at(-1)?.others).toEqual({ total: TOTAL, failed: 1 })
 })
 
 test('alerts and recoveries say what the rounds cost by the published rewards of the epoch they name', async () => {

@@ -155,8 +155,8 @@ function alertButtons(envelope: Envelope, state: MessageState): Rows {
   const { event, severity } = message
   const id = alertOf(envelope)
   if (id === null) return []
-  const isNews = severity === 'info' || isOwnPayment(envelope)
-  if (message.isRecovery || hasEnded(state) || isNews) return [details(message.link)]
+  const isInfo = severity === 'info' || isOwnPayment(envelope)
+  if (message.isRecovery || hasEnded(state) || isInfo) return [details(message.link)]
   const muting = { ...message, alertId: id }
   if (isMuting(state)) return muteRows(envelope, muting)
   const [help, ...further] = helpButtons(envelope, id)

@@ -108,7 +108,7 @@ function play(
   const { candidates, states } = judge(observations)
   const state = states.find(({ signal }) => signal === 'ftso-commit')?.state
   return {
-    told: candidates.map(
+    raised: candidates.map(
       ({ position, event, severity }) =>
         `${position - 100} ${event.endsWith('.recovered') ? 'recovered' : severity}`,
     ),
@@ -125,28 +125,28 @@ describe('an alert about a duty', () => {
   })
 
   test('has a severity one step lower when 30 % of the others failed as well', () => {
-    expect(play([2, 2]).told).toEqual(['1 warning'])
-    expect(play([3, 3]).told).toEqual(['1 info'])
-    expect(play([2, 2, 2, 2]).told).toEqual(['1 warning', '3 critical'])
-    expect(play([3, 3, 3, 3]).told).toEqual(['1 info', '3 warning'])
+    expect(play([2, 2]).raised).toEqual(['1 warning'])
+    expect(play([3, 3]).raised).toEqual(['1 info'])
+    expect(play([2, 2, 2, 2]).raised).toEqual(['1 warning', '3 critical'])
+    expect(play([3, 3, 3, 3]).raised).toEqual(['1 info', '3 warning'])
   })
 
   test('is not lowered by others that failed only after the provider did', () => {
-    expect(play([0, 10]).told).toEqual(['1 warning'])
+    expect(play([0, 10]).raised).toEqual(['1 warning'])
   })
 
   test('rises when the others are well again and the provider still fails', () => {
-    expect(play([9, 9, 0]).told).toEqual(['1 info', '2 warning'])
-    expect(play([9, 9, 9, 9, 0]).told).toEqual(['1 info', '3 warning', '4 critical'])
+    expect(play([9, 9, 0]).raised).toEqual(['1 info', '2 warning'])
+    expect(play([9, 9, 9, 9, 0]).raised).toEqual(['1 info', '3 warning', '4 critical'])
   })
 
   test('is not repeated or lowered when others begin to fail later', () => {
-    expect(play([0, 0, 9, 9, 9]).told).toEqual(['1 warning'])
+    expect(play([0, 0, 9, 9, 9]).raised).toEqual(['1 warning'])
   })
 
   test('says nothing of the others while nothing is known of them, and keeps its severity', () => {
-    const { told, data } = play([undefined, undefined])
-    expect(told).toEqual(['1 warning'])
+    const { raised, data } = play([undefined, undefined])
+    expect(raised).toEqual(['1 warning'])
     expect(data[0]).not.toHaveProperty('others')
   })
 })
@@ -160,7 +160,7 @@ test('a backtest says the same of the others and of the cost as a watch, and nev
     fc.property(fc.array(round, { maxLength: 12 }), (failures) => {
       const whole = play(failures)
       const live = play(failures, EARNINGS, judgeEach)
-      expect([whole.told, whole.data]).toEqual([live.told, live.data])
+      expect([whole.raised, whole.data]).toEqual([live.raised, live.data])
       for (const { votingRoundId, others, missedRounds } of whole.data) {
         if (missedRounds !== undefined || others === undefined) continue
         const last = Number(votingRoundId) - FIRST
