@@ -309,8 +309,6 @@ CREATE TABLE "deliveries" (
 	"recovery" boolean NOT NULL,
 	"test" boolean NOT NULL,
 	"urgency" smallint NOT NULL,
-	"backlog" boolean DEFAULT false NOT NULL,
-	"unanswered" boolean DEFAULT false NOT NULL,
 	"status" text NOT NULL,
 	"attempts" integer NOT NULL,
 	"next_attempt_at" timestamp with time zone,
@@ -328,6 +326,16 @@ CREATE TABLE "deliveries" (
 ) PARTITION BY RANGE ("id");
 --> statement-breakpoint
 CREATE TABLE "deliveries_default" PARTITION OF "deliveries" DEFAULT;
+--> statement-breakpoint
+CREATE TABLE "delivery_heads" (
+	"recipient_id" integer PRIMARY KEY NOT NULL,
+	"channel" text NOT NULL,
+	"partition_key" text NOT NULL,
+	"urgency" smallint NOT NULL,
+	"due_at" timestamp with time zone,
+	"is_silent" boolean NOT NULL,
+	"version" integer NOT NULL
+);
 --> statement-breakpoint
 CREATE TABLE "outage_pictures" (
 	"recipient_id" integer NOT NULL,
@@ -739,19 +747,18 @@ CREATE INDEX "topups_wallet" ON "topups" USING btree ("wallet","created_at");-->
 CREATE INDEX "topups_open" ON "topups" USING btree ("asset","expires_at");--> statement-breakpoint
 CREATE INDEX "topups_expires" ON "topups" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "telegram_paces_flooded" ON "telegram_paces" USING btree ("bot_id","flooded_at") WHERE flooded_at is not null;--> statement-breakpoint
-CREATE INDEX "deliveries_due" ON "deliveries" USING btree ("channel","urgency","next_attempt_at","id") WHERE status in ('pending', 'retrying') and not backlog;--> statement-breakpoint
-CREATE INDEX "deliveries_backlog" ON "deliveries" USING btree ("channel","recipient_id","urgency","next_attempt_at","id") WHERE status in ('pending', 'retrying') and backlog and next_attempt_at is not null;--> statement-breakpoint
-CREATE INDEX "deliveries_unanswered" ON "deliveries" USING btree ("channel","next_attempt_at") WHERE unanswered;--> statement-breakpoint
+CREATE INDEX "deliveries_due" ON "deliveries" USING btree ("recipient_id","urgency" DESC NULLS FIRST,"next_attempt_at","id") WHERE '' || status in ('pending', 'retrying') and next_attempt_at is not null;--> statement-breakpoint
 CREATE INDEX "deliveries_order" ON "deliveries" USING btree ("order_key","fired_at","position","id") WHERE status in ('pending', 'retrying');--> statement-breakpoint
 CREATE INDEX "deliveries_created" ON "deliveries" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "deliveries_alert" ON "deliveries" USING btree ("alert_id");--> statement-breakpoint
 CREATE INDEX "deliveries_recipient" ON "deliveries" USING btree ("recipient_id","created_at");--> statement-breakpoint
 CREATE INDEX "deliveries_waiting" ON "deliveries" USING btree ("recipient_id","fired_at","position","id") WHERE status in ('pending', 'retrying') and channel <> 'webhook' and next_attempt_at is not null;--> statement-breakpoint
-CREATE INDEX "deliveries_retries" ON "deliveries" USING btree ("recipient_id","next_attempt_at") WHERE status || '' = 'retrying' and planned_at is null;--> statement-breakpoint
 CREATE INDEX "deliveries_deferred" ON "deliveries" USING btree ("recipient_id","deferred_until") WHERE deferred_until is not null;--> statement-breakpoint
 CREATE INDEX "deliveries_retained" ON "deliveries" USING btree ("recipient_id","fired_at") WHERE retained_until is not null;--> statement-breakpoint
 CREATE INDEX "deliveries_incident" ON "deliveries" USING btree ("recipient_id","incident_id") WHERE incident_id is not null and carried_by is not null and not recovery;--> statement-breakpoint
 CREATE INDEX "deliveries_carried" ON "deliveries" USING btree ("carried_by") WHERE carried_by is not null;--> statement-breakpoint
+CREATE INDEX "delivery_heads_due" ON "delivery_heads" USING btree ("channel","urgency","due_at","recipient_id") WHERE due_at is not null;--> statement-breakpoint
+CREATE INDEX "delivery_heads_silent" ON "delivery_heads" USING btree ("channel","due_at") WHERE is_silent;--> statement-breakpoint
 CREATE INDEX "outage_pictures_due" ON "outage_pictures" USING btree ("planned_at") WHERE not taken;--> statement-breakpoint
 CREATE INDEX "sent_messages_recent" ON "sent_messages" USING btree ("recipient_id","sent_at");--> statement-breakpoint
 CREATE INDEX "sent_messages_name" ON "sent_messages" USING btree ("recipient_id","message_id");--> statement-breakpoint

@@ -177,7 +177,7 @@ function deliveryReadings({ db, clock, attemptCounter }: JobApp): readonly Metri
     },
     {
       name: 'watchdog_deliveries_oldest_due_seconds',
-      help: 'Time for which the oldest delivery outside the backlog has been due; 0 if there is none.',
+      help: 'Time for which the oldest untried delivery to a recipient that answers has been due; 0 if there is none.',
       labels: ['channel'],
       // The age when the database was read, up to `CACHE_MS` before the scrape.
       read: async () => {

@@ -1,6 +1,6 @@
 /** Deletion of watches and of the data of chats, with its effects on alerts. */
 import { type Db, transact } from '#src/db/connection.ts'
-import { deleteMessagesOfRecipients } from '#src/delivery/delivery-log.ts'
+import { deleteMessagesOfRecipients } from '#src/delivery/log/delivery-log.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'

@@ -1,3 +1,4 @@
+import { PgDialect } from 'drizzle-orm/pg-core'
 import type { Sql } from 'postgres'
 import { publishStatement } from './diagnostics.ts'
 import {
@@ -22,6 +23,8 @@ export interface TransactionClient {
   /** Opens a savepoint, for Drizzle's migrator, which begins a transaction wherever it runs. */
   begin<T>(work: (client: TransactionClient) => Promise<T>): Promise<T>
 }
+
+const dialect = new PgDialect()
 
 interface Context {
   readonly slot: PooledConnection
@@ -50,7 +53,14 @@ export async function runTransaction<T>(
     end?.addEventListener('abort', lose)
     await sendStatement(slot, 'begin')
     const scope = runScope({ slot, options, savepoints: 0 }, 'rollback', (client) =>
-      runInTransactionScope(() => work(client)),
+      runInTransactionScope(
+        () => work(client),
+        (statement) => {
+          const { sql, params } = dialect.sqlToQuery(statement)
+          // Safe: parameters of statements are what the driver accepts.
+          return client.unsafe(sql, params as StatementParameter[])
+        },
+      ),
     )
     const { result, effects } = await Promise.race([scope, lost.promise])
     await sendStatement(slot, 'commit')

@@ -4,7 +4,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { lowestDeliveryId } from './delivery-id.ts'
-import { deletePictures } from './picture-store.ts'
+import { deletePictures } from './pictures/picture-store.ts'
 
 /** Days for which sent deliveries and their messages are stored. */
 const RETENTION_DAYS = 30

@@ -4,13 +4,15 @@ import { ANY_LENGTH, joinedJson, uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { isSamePartitionKey } from '#src/db/partitions.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { DUE_HEAD_COLUMNS, type DueHead, markDue } from './claims/head-store.ts'
 import {
   type DeliveryEntry,
   type DeliveryStatus,
   type NewDelivery,
   RETAINED_DAYS,
 } from './model.ts'
-import { deliveries, IS_RETRY, IS_STILL_RETRY, IS_UNFINISHED } from './tables.ts'
+import { wakeRetries } from './results/retry-store.ts'
+import { deliveries, IS_UNFINISHED } from './tables.ts'
 
 /** Maximum number of rows that one statement inserts. */
 const ROWS_MAX = 1000
@@ -21,8 +23,15 @@ export const RETAINED_INTERVAL = sql.raw(`interval '${RETAINED_DAYS} days'`)
 export async function insertDeliveries(tx: Db, all: readonly NewDelivery[]): Promise<void> {
   const due = all.filter(({ status }) => status === 'pending')
   const channels = [...new Set(due.map(({ channel }) => channel))]
-  // The workers are woken by the commit, so neither waits for the other.
-  await Promise.all([insertAll(tx, all), notifyWorkers(tx, channels)])
+  // The workers are woken by the commit, so none waits for another.
+  await Promise.all([
+    insertAll(tx, all),
+    notifyWorkers(tx, channels),
+    markDue(
+      tx,
+      due.map((row) => ({ ...row, urgency: urgencyOf(row), dueAt: row.createdAt })),
+    ),
+  ])
 }
 
 /** Inserts deliveries, a thousand per statement. */
@@ -127,24 +136,14 @@ export interface FinishedDelivery {
   /** Time until which the delivery can be sent on request, when its destination works again. */
   readonly retainedUntil: Date | null
   /**
-   * Whether the attempt got no response and the destination is not known to be down, or the fault was that
-   * of this service.
+   * Whether the recipient did not answer and is not known to be down, or the fault was that of this service; null if it
+   * is known to be down.
    */
-  readonly unanswered: boolean
-  /** Whether the attempt got no response; a delivery that was `unanswered` before stays so. */
-  readonly isAttemptUnanswered: boolean
+  readonly isSilent: boolean | null
   readonly messageId: string | null
   /** Message that contains it; null for webhooks. */
   readonly carriedBy: string | null
 }
-
-/**
- * Maximum number of waiting retries that are made due at once, spaced out, after a recipient responds
- * again.
- */
-const EARLY_RETRIES_MAX = sql.raw('200')
-export const EARLY_RETRY_GAP = sql.raw(`interval '10 milliseconds'`)
-export const EARLY_RETRY_MIN_WAIT = sql.raw(`interval '10 seconds'`)
 
 /**
  * Records results of attempts and makes the next delivery of each freed key due at `now`. After a success,
@@ -163,36 +162,44 @@ export async function finishDeliveries(
   const answering = finished.filter(({ status }) => status === 'delivered')
   const keys = finished.map(({ orderKey }) => orderKey)
   // Sent without waiting for each other: a connection runs them in this order.
-  const [, areWoken, areFreed] = await Promise.all([
+  const [retried, areWoken, freed] = await Promise.all([
     recordResults(tx, rows),
-    makeRetriesDue(tx, [...new Set(answering.map(({ recipientId }) => recipientId))], now),
+    wakeRetries(tx, [...new Set(answering.map(({ recipientId }) => recipientId))], now),
     freeKeys(tx, keys, now),
   ])
-  return areWoken || areFreed
+  await markDue(tx, [...retried, ...freed])
+  return areWoken || freed.length > 0
 }
 
-async function recordResults(tx: Db, rows: readonly FinishedDelivery[]): Promise<void> {
-  await tx.execute(sql`
+/** @returns those that are tried again */
+async function recordResults(
+  tx: Db,
+  rows: readonly FinishedDelivery[],
+): Promise<readonly DueHead[]> {
+  const recorded = await tx.execute<DueHead & { dueAt: Date | null }>(sql`
     update deliveries d set status = r.status, attempts = r.attempts, leased_until = null,
       next_attempt_at = r."nextAttemptAt", planned_at = r."plannedAt",
       last_status_code = r."statusCode", last_error = r.error, delivered_at = r."deliveredAt",
       retained_until = case when d.test or d.kind = 'notice' then null else r."retainedUntil" end,
-      message_id = r."messageId", carried_by = r."carriedBy",
-      backlog = d.backlog or r.status = 'retrying',
-      unanswered = r.unanswered or (d.unanswered and r."isAttemptUnanswered")
+      message_id = r."messageId", carried_by = r."carriedBy"
     from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int, status text,
       attempts int, "nextAttemptAt" timestamptz, "plannedAt" timestamptz, "statusCode" int,
       error text, "deliveredAt" timestamptz, "retainedUntil" timestamptz, "messageId" text,
-      "carriedBy" uuid, unanswered boolean, "isAttemptUnanswered" boolean)
+      "carriedBy" uuid)
     where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${isSamePartitionKey('d.id', 'r.id')}
       and ${IS_UNFINISHED}
-      and (d.attempts = r.attempt or r.status = 'delivered')`)
+      and (d.attempts = r.attempt or r.status = 'delivered')
+    returning ${DUE_HEAD_COLUMNS}`)
+  const isSilent = new Map(rows.map((row) => [row.recipientId, row.isSilent]))
+  return recorded
+    .filter(({ dueAt }) => dueAt !== null)
+    .map((mark) => ({ ...mark, isSilent: isSilent.get(mark.recipientId) ?? null }))
 }
 
 /** Makes the next delivery of each key due, if it waits for an earlier one. */
-async function freeKeys(tx: Db, keys: readonly string[], now: Date): Promise<boolean> {
-  if (keys.length === 0) return false
-  const freed = await tx.execute(sql`
+async function freeKeys(tx: Db, keys: readonly string[], now: Date): Promise<readonly DueHead[]> {
+  if (keys.length === 0) return []
+  return await tx.execute<DueHead>(sql`
     update deliveries d set next_attempt_at = ${now}
     where d.next_attempt_at is null and d.id = any(array(
       select head.id
@@ -203,51 +210,7 @@ async function freeKeys(tx: Db, keys: readonly string[], now: Date): Promise<boo
         order by e.fired_at, e.position, e.id
         limit 1
       ) head))
-    returning d.id`)
-  return freed.length > 0
-}
-
-/**
- * Makes retries due for recipients that have just received a message, spaced out, a limited number at once.
- * Retries that were already made early in this step, and mandatory waits, keep their time.
- *
- * @returns whether there were any
- */
-export async function makeRetriesDue(
-  tx: Db,
-  recipientIds: readonly number[],
-  now: Date,
-): Promise<boolean> {
-  if (recipientIds.length === 0) return false
-  // Times in subqueries: a plan for known times would look a little cheaper than the kept one, and be made each time.
-  const isWaiting = sql`d.next_attempt_at > (select ${now}::timestamptz + ${EARLY_RETRY_MIN_WAIT})
-    and (d.leased_until is null or d.leased_until <= (select ${now}::timestamptz))`
-  // One recipient after the other, in the order of the index of retries.
-  const woken = await tx.execute(sql`
-    with waking as (
-      select d.id from deliveries d
-      where d.id = any(array(
-          select found.id
-          from rows from (unnest(${sql.param([...recipientIds])}::int[]), ${ANY_LENGTH})
-            as asked(recipient_id, nothing)
-          cross join lateral (
-            select d.id, d.next_attempt_at from deliveries d
-            where d.recipient_id = asked.recipient_id and ${IS_RETRY} and ${isWaiting}
-            order by d.next_attempt_at
-            limit ${EARLY_RETRIES_MAX}
-          ) found
-          order by found.next_attempt_at, found.id
-          limit ${EARLY_RETRIES_MAX}))
-        and ${IS_STILL_RETRY} and ${isWaiting}
-      for update skip locked
-    )
-    update deliveries d
-    set planned_at = d.next_attempt_at,
-      next_attempt_at = ${now}::timestamptz + w.place * ${EARLY_RETRY_GAP}
-    from (select id, row_number() over (order by id) - 1 as place from waking) w
-    where d.id = any(array(select id from waking)) and ${isSamePartitionKey('d.id', 'w.id')}
-    returning d.id`)
-  return woken.length > 0
+    returning ${DUE_HEAD_COLUMNS}`)
 }
 
 /**

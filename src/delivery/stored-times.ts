@@ -1,13 +1,14 @@
 /** Times that this room stores by the clock of the service, see `repairTimes`. */
 import { type StoredTimes, timesSince, timesWithin } from '#src/db/repair-times.ts'
-import { isWrittenAfter } from './message-store.ts'
+import { isWrittenAfter } from './messages/message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { RETRY_SECONDS } from './rules.ts'
 import {
   deliveries,
+  deliveryHeads,
   IS_IN_QUEUE,
   IS_OUTDATED,
-  IS_RETRY,
+  IS_WAITING,
   outagePictures,
   sentMessages,
 } from './tables.ts'
@@ -26,7 +27,8 @@ export const STORED_TIMES: readonly StoredTimes[] = [
     'deliveredAt',
   ]),
   timesWithin(deliveries, { leasedUntil: LEASE_MS }, () => IS_IN_QUEUE),
-  timesWithin(deliveries, { nextAttemptAt: RETRY_MS_MAX }, () => IS_RETRY),
+  timesWithin(deliveries, { nextAttemptAt: RETRY_MS_MAX }, () => IS_WAITING),
+  timesWithin(deliveryHeads, { dueAt: RETRY_MS_MAX }),
   timesSince(sentMessages, 'sentAt', ['openedAt', 'reviseAt', 'leasedUntil'], isWrittenAfter),
   timesWithin(sentMessages, { reviseAt: RETRY_MS_MAX, leasedUntil: LEASE_MS }, () => IS_OUTDATED),
   timesWithin(outagePictures, { plannedAt: 0 }),

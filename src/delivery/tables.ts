@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import {
   bigint,
   boolean,
@@ -23,16 +23,26 @@ import type { DeliveryStatus } from './model.ts'
  */
 export const IS_UNFINISHED = sql.raw(`d.status || '' in ('pending', 'retrying')`)
 
-/**
- * Condition: a delivery `d` waits for its next regular retry. It matches the index of these alone: PostgreSQL would
- * otherwise read an index of all unfinished deliveries, while its statistics count none.
- */
-export const IS_RETRY = sql.raw(`d.status || '' = 'retrying' and d.planned_at is null`)
-/** Like `IS_RETRY`, for a delivery that is found by its id: it matches no index. */
-export const IS_STILL_RETRY = sql.raw(`'' || d.status = 'retrying' and d.planned_at is null`)
-
 /** Condition: a delivery `d` is unfinished. It matches the indexes of these alone. */
 export const IS_IN_QUEUE = sql.raw(`d.status in ('pending', 'retrying')`)
+
+/**
+ * Condition: a delivery `d` is unfinished and waits for no other one of its key. It matches the index of these alone:
+ * PostgreSQL would otherwise read an index of all unfinished deliveries, while its statistics count none.
+ */
+export const IS_WAITING = sql.raw(
+  `'' || d.status in ('pending', 'retrying') and d.next_attempt_at is not null`,
+)
+
+/** Condition on a delivery `d`: no worker has a lease. */
+export function isUnleased(now: Date): SQL {
+  return sql`(d.leased_until is null or d.leased_until <= ${now})`
+}
+
+/** Condition on an unfinished delivery `d`: it is due, and no worker has leased it. */
+export function isReady(now: Date): SQL {
+  return sql`d.next_attempt_at <= ${now} and ${isUnleased(now)}`
+}
 
 /** Condition: a message `d` waits for a change. */
 export const IS_OUTDATED = sql.raw('d.revise_at is not null')
@@ -74,13 +84,6 @@ export const deliveries = pgTable(
     test: boolean('test').notNull(),
     /** 0 for info, 1 for warning, 2 for critical. A higher urgency is sent first, across keys. */
     urgency: smallint('urgency').notNull(),
-    /**
-     * Whether the delivery was tried before, or could not be claimed when it was due. Backlogs are claimed
-     * per recipient; other deliveries by urgency and age across recipients.
-     */
-    backlog: boolean('backlog').notNull().default(false),
-    /** Whether the last attempt got no response. The delivery is retried as soon as the channel works. */
-    unanswered: boolean('unanswered').notNull().default(false),
     status: text('status').notNull().$type<DeliveryStatus>(),
     attempts: integer('attempts').notNull(),
     /** Null while an earlier delivery of the same key is unfinished, and after the end. */
@@ -109,12 +112,8 @@ export const deliveries = pgTable(
   },
   (table) => [
     index('deliveries_due')
-      .on(table.channel, table.urgency, table.nextAttemptAt, table.id)
-      .where(sql`status in ('pending', 'retrying') and not backlog`),
-    index('deliveries_backlog')
-      .on(table.channel, table.recipientId, table.urgency, table.nextAttemptAt, table.id)
-      .where(sql`status in ('pending', 'retrying') and backlog and next_attempt_at is not null`),
-    index('deliveries_unanswered').on(table.channel, table.nextAttemptAt).where(sql`unanswered`),
+      .on(table.recipientId, table.urgency.desc().nullsFirst(), table.nextAttemptAt, table.id)
+      .where(sql`'' || status in ('pending', 'retrying') and next_attempt_at is not null`),
     index('deliveries_order')
       .on(table.orderKey, table.firedAt, table.position, table.id)
       .where(sql`status in ('pending', 'retrying')`),
@@ -126,9 +125,6 @@ export const deliveries = pgTable(
       .where(
         sql`status in ('pending', 'retrying') and ${IS_GROUPED} and next_attempt_at is not null`,
       ),
-    index('deliveries_retries')
-      .on(table.recipientId, table.nextAttemptAt)
-      .where(sql`status || '' = 'retrying' and planned_at is null`),
     index('deliveries_deferred')
       .on(table.recipientId, table.deferredUntil)
       .where(sql`deferred_until is not null`),
@@ -139,6 +135,37 @@ export const deliveries = pgTable(
       .on(table.recipientId, table.incidentId)
       .where(sql`incident_id is not null and carried_by is not null and not recovery`),
     index('deliveries_carried').on(table.carriedBy).where(sql`carried_by is not null`),
+  ],
+)
+
+/**
+ * One row for each recipient that ever had a delivery to send: when its next one may be due. Workers look for work here
+ * and nowhere else. A head may be early, never late: a worker that finds nothing due moves it to the true next time.
+ */
+export const deliveryHeads = pgTable(
+  'delivery_heads',
+  {
+    recipientId: integer('recipient_id').primaryKey(),
+    channel: text('channel').notNull().$type<ChannelKey>(),
+    /** Partition of its newest delivery. */
+    partitionKey: text('partition_key').notNull(),
+    /** Urgency of the most urgent delivery that is due then, or a higher one. */
+    urgency: smallint('urgency').notNull(),
+    /**
+     * Null if nothing waits. A worker that takes the head moves it to the end of its lease, so that another worker follows
+     * if it dies.
+     */
+    dueAt: timestamp('due_at', { withTimezone: true }),
+    /** Whether the last attempt got no answer. Its retries are made due as soon as the channel works. */
+    isSilent: boolean('is_silent').notNull(),
+    /** Number of marks, so that a worker sees whether a delivery became due while it had the head. */
+    version: integer('version').notNull(),
+  },
+  (table) => [
+    index('delivery_heads_due')
+      .on(table.channel, table.urgency, table.dueAt, table.recipientId)
+      .where(sql`due_at is not null`),
+    index('delivery_heads_silent').on(table.channel, table.dueAt).where(sql`is_silent`),
   ],
 )
 

@@ -17,7 +17,7 @@ import {
 } from '#src/recipients/destinations.ts'
 import { lockRecipient } from '#src/recipients/service.ts'
 import { newDeliveryId } from './delivery-id.ts'
-import { findLastTest } from './delivery-log-store.ts'
+import { findLastTest } from './log/delivery-log-store.ts'
 import {
   LEASE_SECONDS,
   type NewDelivery,
@@ -25,7 +25,8 @@ import {
   TEST_PAUSE_SECONDS,
   type TestResult,
 } from './model.ts'
-import { retainUnsentAndNotify } from './record-results.ts'
+import { retainUnsentAndNotify } from './results/record-results.ts'
+import { wakeRetries } from './results/retry-store.ts'
 import { canBeSentTo, destinationOutcomesOf } from './rules.ts'
 import * as store from './store.ts'
 
@@ -193,7 +194,7 @@ async function sendNow(
       error: lastError,
       deliveredAt: error === undefined ? at : null,
     })
-    const isWoken = error === undefined && (await store.makeRetriesDue(tx, [recipientId], at))
+    const isWoken = error === undefined && (await wakeRetries(tx, [recipientId], at))
     if (isWoken) await store.notifyWorkers(tx, [test.channel])
     const outcomes = destinationOutcomesOf(recipientId, at, result)
     await retainUnsentAndNotify(deps, tx, await recordOutcomes({ ...deps, db: tx }, outcomes))

@@ -1,6 +1,6 @@
 import { messageStates } from '#src/alerts/messages/message-state.ts'
 import * as delivery from '#src/delivery/service.ts'
-import type { Job, JobApp, JobWakeUps } from './define.ts'
+import type { Job, JobApp } from './define.ts'
 
 const COMMON = {
   role: 'delivery',
@@ -10,14 +10,14 @@ const COMMON = {
 } as const satisfies Partial<Job>
 
 /**
- * Sends due deliveries, in every process. Woken by the commit of new deliveries; the interval of a second
- * is for retries and missed wake-ups.
+ * Sends due deliveries, in every process. A run ends when the process stops; its looks for due deliveries count as runs. It
+ * is woken by the commit of new deliveries.
  */
 export const deliverDue: Job = {
   ...COMMON,
   name: 'deliver-due',
   everywhere: true,
-  run: (app, signal, wakeUps) => deliver(app, signal, wakeUps, { byOne: false }),
+  run: (app, signal) => deliver(app, signal, 'deliver-due', { byOne: false }),
 }
 
 /**
@@ -27,23 +27,20 @@ export const deliverDue: Job = {
 export const deliverByOne: Job = {
   ...COMMON,
   name: 'deliver-by-one',
-  run: (app, signal, wakeUps) => deliver(app, signal, wakeUps, { byOne: true }),
+  run: (app, signal) => deliver(app, signal, 'deliver-by-one', { byOne: true }),
 }
 
 async function deliver(
   app: JobApp,
   signal: AbortSignal,
-  { payloads, mayHaveMissed }: JobWakeUps,
+  name: string,
   which: { readonly byOne: boolean },
 ): Promise<void> {
-  const isOurs = Object.values(app.channels).some(
-    ({ key, isSentByOne = false }) => payloads.has(key) && isSentByOne === which.byOne,
-  )
-  if (!mayHaveMissed && !isOurs) return
-  const deps = {
+  const deps: delivery.DeliverDeps = {
     ...app,
-    stateOf: (db: JobApp['db'], alertIds: readonly number[]) =>
-      messageStates({ ...app, db }, alertIds),
+    stateOf: (db, alertIds) => messageStates({ ...app, db }, alertIds),
+    onLook: ({ isSuccess, seconds }) =>
+      app.meters.countJobRun(name, { isSuccess, seconds, at: app.clock.now() }),
   }
   await delivery.deliverDue(deps, signal, which)
 }

@@ -16,6 +16,7 @@ import { raiseCanaryAlert } from './raise-canary.ts'
 import { readTip } from './read-tip.ts'
 import { remindExpiring } from './remind-expiring.ts'
 import { renewSubscriptions } from './renew-subscriptions.ts'
+import { repairDeliveryHeads } from './repair-heads.ts'
 import { resealSecrets } from './reseal-secrets.ts'
 import { retain } from './retain.ts'
 import { returnCharges } from './return-charges.ts'
@@ -47,6 +48,7 @@ export const REGISTRY: readonly Job[] = [
   sendSummaries,
   deliverDue,
   deliverByOne,
+  repairDeliveryHeads,
   sendPictures,
   returnCharges,
   sendConfirmations,

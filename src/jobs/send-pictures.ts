@@ -1,5 +1,5 @@
 import { messageStates } from '#src/alerts/messages/message-state.ts'
-import { sendPictures as send } from '#src/delivery/pictures.ts'
+import { sendPictures as send } from '#src/delivery/pictures/pictures.ts'
 import type { Job } from './define.ts'
 
 /** Sends the picture of an outage after the messages about it. */

@@ -10,6 +10,7 @@ import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { createYearOfPartitions, withDatabase } from './database.ts'
 import { fillHooks, type WalletWithHook } from './delivery-hooks.ts'
+import { fillHeads } from './fill-heads.ts'
 import type { Measurement } from './report.ts'
 import { startServer } from './start-server.ts'
 
@@ -72,7 +73,8 @@ interface Latencies {
 /**
  * Writes deliveries that have failed for hours: their retries are due between 14 hours ago and 14 hours from now.
  */
-async function fillBacklog({ sql }: Connection, silentPort: number): Promise<void> {
+async function fillBacklog(connection: Connection, silentPort: number): Promise<void> {
+  const { sql } = connection
   const box = createSecretBox(Buffer.alloc(32, 7))
   const at = systemClock.now()
   const begin = newDeliveryId(at).slice(0, 13)
@@ -90,13 +92,14 @@ async function fillBacklog({ sql }: Connection, silentPort: number): Promise<voi
         returning id, wallet
       )
       insert into deliveries (id, wallet, recipient_id, channel, partition_key, order_key, fired_at, position,
-        envelope, kind, recovery, test, urgency, backlog, status, attempts, next_attempt_at, created_at)
+        envelope, kind, recovery, test, urgency, status, attempts, next_attempt_at, created_at)
       select (${begin} || substr(gen_random_uuid()::text, 14))::uuid, dead.wallet, dead.id, 'webhook',
         ${authority}, dead.id || ' ' || n, ${at}, n, ${envelope}::json, 'alert', false, false, n % 3,
-        true, 'retrying', 3, ${at}::timestamptz + (random() - 0.5) * interval '28 hours', ${at}
+        'retrying', 3, ${at}::timestamptz + (random() - 0.5) * interval '28 hours', ${at}
       from dead, generate_series(1, ${ROWS_EACH}::int) n`
   }
   await sql`analyze deliveries`
+  await fillHeads(connection)
 }
 
 /** Milliseconds from the insertion of an alert to its first bytes at the receiver. */

@@ -4,10 +4,10 @@ import { listAlerts } from '#src/alerts/history/history.ts'
 import { listAlertLines } from '#src/alerts/history/lines.ts'
 import { getAccount } from '#src/billing/overview.ts'
 import type { Db } from '#src/db/connection.ts'
-import { claimDueDeliveries, releaseAbortedDeliveries } from '#src/delivery/claim-store.ts'
-import { countWaiting } from '#src/delivery/count-store.ts'
-import { countFailures, listDeliveryLog } from '#src/delivery/delivery-log.ts'
-import { listDueDeliveries, listDueInBacklogs } from '#src/delivery/due-store.ts'
+import { claimDueDeliveries, releaseAbortedDeliveries } from '#src/delivery/claims/claim-store.ts'
+import { returnHeads, takeDueHeads } from '#src/delivery/claims/head-store.ts'
+import { countWaiting } from '#src/delivery/log/count-store.ts'
+import { countFailures, listDeliveryLog } from '#src/delivery/log/delivery-log.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
@@ -22,9 +22,13 @@ import {
   walletOf,
 } from './rows-fill.ts'
 
-const CLAIMED = 64
-const HOPS = 32
-const NONE_FULL = { partitions: [], recipients: [] }
+/** A claim of 64 recipients with one delivery each. */
+const TAKEN = {
+  full: { partitions: [], recipients: [] },
+  headsMax: 64,
+  rowsMax: { ofAll: 64, ofHead: 1 },
+  rowsOfHeadMin: 1,
+}
 
 /** A call that is measured on tables of ten million rows. */
 export interface Call {
@@ -117,16 +121,6 @@ export const CALLS: readonly Call[] = [
       getAccount({ db, clock: systemClock, billing: { enabled: true } } as never, large, {}),
   },
   { name: 'claim of due deliveries', run: (db, _row, claimsDb) => claim(db, claimsDb) },
-  {
-    name: 'look at backlogs',
-    run: (_db, row, claimsDb) =>
-      listDueInBacklogs(claimsDb, 'webhook', {
-        after: recipientOf(row),
-        recipientsMax: HOPS,
-        full: NONE_FULL,
-        now: systemClock.now(),
-      }),
-  },
   { name: 'stats', run: (db) => readStats({ db, clock: { ...systemClock } }) },
   {
     name: 'count of the stats, each half minute',
@@ -137,15 +131,18 @@ export const CALLS: readonly Call[] = [
 
 async function claim(db: Db, claimsDb: Db): Promise<void> {
   const now = systemClock.now()
-  const found = await listDueDeliveries(claimsDb, 'webhook', { full: NONE_FULL, now })
-  const ids = found.rows.slice(0, CLAIMED).map(({ id }) => id)
-  const { claimed } = await claimDueDeliveries(claimsDb, ids, {
-    now,
-    leasedUntil: new Date(now.getTime() + 60_000),
-  })
+  const lease = { now, leasedUntil: new Date(now.getTime() + 60_000) }
+  const { heads, due } = await takeDueHeads(claimsDb, 'webhook', { ...lease, ...TAKEN })
+  const ids = due.map(({ id }) => id)
+  const { claimed } = await claimDueDeliveries(claimsDb, ids, lease)
   if (claimed.length === 0) throw new Error('nothing was due')
   await releaseAbortedDeliveries(
     db,
     claimed.map(({ id, attempts }) => ({ id, attempt: attempts })),
+  )
+  await returnHeads(
+    claimsDb,
+    heads.map((head) => ({ ...head, notBefore: null })),
+    now,
   )
 }

@@ -5,6 +5,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { PRICE_EXAMPLE } from '#src/watches/types/feed-example.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { createYearOfPartitions } from './database.ts'
+import { fillHeads } from './fill-heads.ts'
 
 export const ROW_COUNT = 10_000_000
 export const WATCH_COUNT = 1_000_000
@@ -159,7 +160,8 @@ async function fillAlerts({ sql }: Connection, now: Date): Promise<void> {
   await sql`select setval(pg_get_serial_sequence('alerts', 'id'), ${ROW_COUNT})`
 }
 
-async function fillDeliveries({ sql }: Connection, now: Date): Promise<void> {
+async function fillDeliveries(connection: Connection, now: Date): Promise<void> {
+  const { sql } = connection
   const from = new Date(now.getTime() - DELIVERY_DAYS * DAY_MS)
   const envelope = JSON.stringify(envelopeOf({ message: { fields: [], body: '' } }))
   const isDue = `part < ${DUE_SHARE}`
@@ -168,13 +170,13 @@ async function fillDeliveries({ sql }: Connection, now: Date): Promise<void> {
   await sql.unsafe(
     `
     insert into deliveries (id, wallet, alert_id, recipient_id, watch_id, channel, partition_key, order_key, fired_at,
-      position, envelope, kind, recovery, test, urgency, backlog, status, attempts, next_attempt_at, created_at,
+      position, envelope, kind, recovery, test, urgency, status, attempts, next_attempt_at, created_at,
       delivered_at)
     select (substr(time, 1, 8) || '-' || substr(time, 9, 4) || '-7' || substr(gen_random_uuid()::text, 16))::uuid,
       ${ADDRESS(WALLET)}, ${ALERT}, recipient, ${WATCH},
       case recipient % 2 when 0 then 'webhook' else 'telegram' end, 'lane ' || recipient,
       recipient || ' ' || ${WATCH} || ' price-move', at, n, $2::text::json, 'alert', false, false, n % 3,
-      ${isRetrying}, case when ${isDue} then 'pending' when ${isRetrying} then 'retrying'
+      case when ${isDue} then 'pending' when ${isRetrying} then 'retrying'
         when ${isFailed} then 'failed' else 'delivered' end, 1,
       case when ${isDue} then at when ${isRetrying} then $3::timestamptz + (random() - 0.5) * interval '28 hours' end,
       at, case when part between ${DUE_SHARE + RETRYING_SHARE} and ${1 - FAILED_SHARE} then at end
@@ -184,6 +186,7 @@ async function fillDeliveries({ sql }: Connection, now: Date): Promise<void> {
       lateral (select lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') as time) u`,
     [from, envelope, now],
   )
+  await fillHeads(connection)
 }
 
 /** Writes the ledger wallet by wallet, so that the entries of a wallet on one day are adjacent in the table. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
 import { transact } from '#src/db/connection.ts'
-import { leaseStaleMessages, recordChange } from '#src/delivery/message-store.ts'
+import { leaseStaleMessages, recordChange } from '#src/delivery/messages/message-store.ts'
 import { reviseMessages } from '#src/delivery/service.ts'
 import { listAlerts } from '#src/operations/rest/alerts.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'

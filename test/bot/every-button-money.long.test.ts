@@ -17,7 +17,7 @@ const BOUGHT_WITH = isWhole
   : (['service', 'FLR', 'XRP'] as const)
 
 /** `trial.feed` stands on messages about a connected wallet. */
-const MONEY = /^(?:topup|slots|terms|trial|status)(?:\.(?!provider|pick|feed)|$)/
+const MONEY = /^(?:topup|slots|terms|trial)(?:\.(?!provider|pick|feed)|$)/
 const SPENDER = ['read', 'write', 'spend'] as const
 const HOSTILE = 'ওয়ালেট <b>&"\'_*[]()~` Ж'.repeat(3).slice(0, 40)
 const seen = new Set<string>()

@@ -151,7 +151,7 @@ describe('a watch of a balance', () => {
     expect(ann.last().text).toContain('Uses: 1 slot (free: 3)')
     await ann.press('Create')
     expect(ann.last().id).toBe(form)
-    expect(ann.last().text).toMatch(/^✅ .*0xf39F…2266.* is now being watched\./)
+    expect(ann.last().text).toMatch(/^✅ .*My wallet.* is now being watched\./)
     expect(ann.labels()).toEqual([
       ['Send a test alert'],
       ['Open watch', 'New watch'],

@@ -6,9 +6,9 @@ import { Api } from 'grammy'
 import { createTransport } from 'nodemailer'
 import { request } from 'undici'
 import { createClient, http } from 'viem'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { transact } from '#src/db/connection.ts'
-import { afterCommit } from '#src/db/transaction-scope.ts'
+import { afterCommit, writeLast } from '#src/db/transaction-scope.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { forgetViolations } from '../support/transaction-guard.ts'
 
@@ -96,5 +96,53 @@ describe('a callback after the commit', () => {
     await expect(work).rejects.toThrow(boom)
     later('outside')
     expect(done).toEqual(['outside'])
+  })
+})
+
+describe('rows that are written last', () => {
+  const insert = (values: readonly number[]) =>
+    query`insert into seen (value) select unnest(${query.param([...values])}::int[])`
+  const seen = async () =>
+    (await database.sql<{ value: number }[]>`select value from seen order by value`).map(
+      ({ value }) => value,
+    )
+  beforeEach(async () => {
+    await database.sql`truncate seen`
+  })
+
+  test('are written by one statement at the end of the transaction, without those of a savepoint that failed', async () => {
+    await transact(database.db, async (tx) => {
+      await writeLast(tx, insert, [1])
+      await transact(tx, (inner) => writeLast(inner, insert, [2]))
+      const failed = transact(tx, async (inner) => {
+        await writeLast(inner, insert, [3])
+        throw new Error('not this part')
+      })
+      await expect(failed).rejects.toThrow('not this part')
+      expect(await tx.execute(query`select from seen`)).toHaveLength(0)
+    })
+    expect(await seen()).toEqual([1, 2])
+    const [row] =
+      await database.sql`select count(distinct (xmin::text, cmin::text))::int as statements from seen`
+    expect(row).toEqual({ statements: 1 })
+  })
+
+  test('are not written by a transaction that fails, and fail the transaction if they cannot be written', async () => {
+    const fails = transact(database.db, async (tx) => {
+      await writeLast(tx, insert, [1])
+      throw new Error('nothing')
+    })
+    await expect(fails).rejects.toThrow('nothing')
+    const wrong = transact(database.db, async (tx) => {
+      await tx.execute(insert([2]))
+      await writeLast(tx, () => query`select 1 / 0`, [3])
+    })
+    await expect(wrong).rejects.toThrow('division by zero')
+    expect(await seen()).toEqual([])
+  })
+
+  test('are written at once outside of transactions', async () => {
+    await writeLast(database.db, insert, [1, 2])
+    expect(await seen()).toEqual([1, 2])
   })
 })

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { DeliveryError, defineChannel } from '#src/channels/define.ts'
 import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { TelegramDestination } from '#src/channels/telegram/telegram.ts'
-import { deliverDue, enqueue, type NewDelivery } from '#src/delivery/service.ts'
+import { enqueue, type NewDelivery } from '#src/delivery/service.ts'
 import { toStoredDestination } from '#src/recipients/destination-box.ts'
 import * as recipientRows from '#src/recipients/store.ts'
+import { drain } from '../support/drain.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { CALLER, type Outbox } from './outbox.ts'
 
@@ -92,7 +93,7 @@ export async function openChat(outbox: Outbox, { canEdit = true, chatId = 4711 }
     hold: (until: Promise<void>) => {
       gate = until
     },
-    deliver: () => deliverDue(deps, new AbortController().signal),
+    deliver: () => drain(deps),
     notify: async (...drafts: readonly ChatDraft[]): Promise<string[]> => {
       const rows = drafts.map((draft) =>
         deliveryOf({ id: chat.id, partitionKey: `${chatId}` }, draft, outbox.clock.now()),

@@ -3,7 +3,8 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DeliveryError } from '#src/channels/define.ts'
 import { transact } from '#src/db/connection.ts'
-import { alertsOfMessage, deliverDue, reviseMessages } from '#src/delivery/service.ts'
+import { alertsOfMessage, reviseMessages } from '#src/delivery/service.ts'
+import { drain } from '../support/drain.ts'
 import { type Chat, DOWN, openChat } from './chat.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
 
@@ -188,9 +189,9 @@ describe('more than six messages a minute', () => {
     await chat.notify(...storm(1, 6))
     await chat.deliver()
     await chat.notify({ alert: 20, watch: 20, severity: 'info' })
-    await deliverDue(chat.deps, new AbortController().signal)
+    await drain(chat.deps)
     await chat.notify({ alert: 21, watch: 21, severity: 'critical' })
-    await deliverDue(chat.deps, new AbortController().signal)
+    await drain(chat.deps)
     expect(chat.shown().slice(6)).toEqual([[20], [21]])
     expect(chat.messages[7]?.envelope).toMatchObject({
       kind: 'rollup',

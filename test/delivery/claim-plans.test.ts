@@ -2,23 +2,18 @@ import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { connect, type Db } from '#src/db/connection.ts'
-import { claimDeliveries, postponeDeliveries } from '#src/delivery/chat-store.ts'
+import { claimDeliveries, postponeDeliveries } from '#src/delivery/chats/chat-store.ts'
 import {
   claimDueDeliveries,
   extendLeases,
-  moveToBacklog,
   parkBlocked,
   releaseAbortedDeliveries,
-} from '#src/delivery/claim-store.ts'
-import {
-  listDueDeliveries,
-  listDueInBacklogs,
-  listNewestDeliveries,
-  listStuckInLongQueues,
-} from '#src/delivery/due-store.ts'
-import { listStaleRecipients } from '#src/delivery/message-store.ts'
+} from '#src/delivery/claims/claim-store.ts'
+import { findLateHeads, returnHeads, takeDueHeads } from '#src/delivery/claims/head-store.ts'
+import { listStaleRecipients } from '#src/delivery/messages/message-store.ts'
+import { listSilentRecipients, wakeRetries } from '#src/delivery/results/retry-store.ts'
 import { dropOldDeliveries } from '#src/delivery/retention.ts'
-import { type FinishedDelivery, finishDeliveries, makeRetriesDue } from '#src/delivery/store.ts'
+import { type FinishedDelivery, finishDeliveries } from '#src/delivery/store.ts'
 import { STORED_TIMES } from '#src/delivery/stored-times.ts'
 import { listSettings } from '#src/recipients/settings-store.ts'
 import { listCandidates } from '#src/recipients/store.ts'
@@ -63,7 +58,7 @@ async function openFinished({ wereRetried }: { readonly wereRetried: boolean }):
   await run`update deliveries set status = 'pending', next_attempt_at = now()`
   if (wereRetried)
     await run`
-      update deliveries set status = 'retrying', backlog = true, next_attempt_at = now() + interval '1 hour'`
+      update deliveries set status = 'retrying', next_attempt_at = now() + interval '1 hour'`
   await run`update deliveries set status = 'delivered', next_attempt_at = null`
   await run`vacuum analyze deliveries`
   return outbox
@@ -107,6 +102,7 @@ async function statementOf(send: (db: Outbox['db']) => Promise<unknown>): Promis
       statement ??= sent
       return []
     },
+    transaction: (work: (tx: unknown) => Promise<unknown>) => work(db),
   }
   await send(db as unknown as Outbox['db'])
   if (statement === undefined) throw new Error('nothing was sent')
@@ -118,18 +114,22 @@ const now = () => outbox.clock.now()
 const repair = (db: Outbox['db'], entry: number) =>
   db.execute(STORED_TIMES[entry]?.repair(now()) ?? sql``)
 const lease = () => ({ now: now(), leasedUntil: new Date(now().getTime() + 60_000) })
+const taking = () => ({
+  ...lease(),
+  ...{ full: NONE_FULL, headsMax: 256, rowsMax: { ofAll: 1024, ofHead: 256 }, rowsOfHeadMin: 4 },
+})
+const HEADS = [{ recipientId: 1, version: 0, notBefore: null }]
 const ended = () =>
   ids.map((id, index) => ({
     ...{ id, attempt: 1, status: 'delivered', attempts: 1, nextAttemptAt: null, plannedAt: null },
     ...{ statusCode: 200, error: null, deliveredAt: now(), retainedUntil: null, messageId: null },
-    ...{ carriedBy: null, unanswered: false, isAttemptUnanswered: false },
+    ...{ carriedBy: null, isSilent: false },
     ...{ orderKey: `k${index}`, recipientId: 1 },
   }))
 
 test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
   ['claimDueDeliveries', (db) => claimDueDeliveries(db, ids, lease())],
   ['claimDeliveries', (db) => claimDeliveries(db, ids, lease())],
-  ['moveToBacklog', (db) => moveToBacklog(db, ids)],
   ['extendLeases', (db) => extendLeases(db, ids, lease().leasedUntil)],
   ['postponeDeliveries', (db) => postponeDeliveries(db, ids, { until: now(), now: now() })],
   ['parkBlocked', (db) => parkBlocked(db, ids)],
@@ -156,25 +156,13 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
 })
 
 test.each<[string, (db: Outbox['db']) => Promise<unknown>, readonly string[]]>([
-  ['makeRetriesDue', (db) => makeRetriesDue(db, [1, 2, 3], now()), ['deliveries_retries']],
+  ['wakeRetries', (db) => wakeRetries(db, [1, 2, 3], now()), ['deliveries_due']],
+  ['listSilentRecipients', (db) => listSilentRecipients(db, 'webhook', now()), ['deliveries_due']],
   ['the repair of rows', (db) => repair(db, 0), ['deliveries_created']],
   ['the repair of leases', (db) => repair(db, 1), ['deliveries_order']],
-  ['the repair of retries', (db) => repair(db, 2), ['deliveries_retries']],
-  [
-    'listDueDeliveries',
-    (db) => listDueDeliveries(db, 'webhook', { full: NONE_FULL, now: now() }),
-    ['deliveries_due'],
-  ],
-  [
-    'listStuckInLongQueues',
-    (db) => listStuckInLongQueues(db, 'webhook', { stuck: NONE_FULL, now: now() }),
-    ['deliveries_due'],
-  ],
-  [
-    'listDueInBacklogs',
-    (db) => listDueInBacklogs(db, 'webhook', { ...ALL, full: NONE_FULL, now: now() }),
-    ['deliveries_backlog'],
-  ],
+  ['takeDueHeads', (db) => takeDueHeads(db, 'webhook', taking()), ['deliveries_due']],
+  ['returnHeads', (db) => returnHeads(db, HEADS, now()), ['deliveries_due']],
+  ['findLateHeads', (db) => findLateHeads(db, { ...ALL, ...lease() }), ['deliveries_due']],
 ])('%s reads no unfinished deliveries but its own, with any statistics', async (_, send, own) => {
   const statement = await statementOf(send)
   for (const finished of [outbox, withoutRetries]) {
@@ -188,28 +176,14 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>, readonly string[]]>([
       expect(indexes.length).toBeGreaterThan(0)
       const used = new Set(indexes.map((name) => wholeOf.get(name) ?? name))
       used.delete('deliveries_pkey')
-      expect([...used]).toEqual(own)
+      expect(used).toEqual(new Set(own))
     }
   }
 })
 
 test.each([
-  [
-    'listDueDeliveries',
-    (db: Db) => listDueDeliveries(db, 'webhook', { full: NONE_FULL, now: now() }),
-  ],
-  [
-    'listNewestDeliveries',
-    (db: Db) => listNewestDeliveries(db, 'webhook', { full: NONE_FULL, now: now() }),
-  ],
-  [
-    'listStuckInLongQueues',
-    (db: Db) => listStuckInLongQueues(db, 'webhook', { stuck: NONE_FULL, now: now() }),
-  ],
-  [
-    'listDueInBacklogs',
-    (db: Db) => listDueInBacklogs(db, 'webhook', { ...ALL, full: NONE_FULL, now: now() }),
-  ],
+  ['takeDueHeads', (db: Db) => takeDueHeads(db, 'webhook', taking())],
+  ['returnHeads', (db: Db) => returnHeads(db, HEADS, now())],
   ['claimDueDeliveries', (db: Db) => claimDueDeliveries(db, ids, lease())],
   ['listStaleRecipients', (db: Db) => listStaleRecipients(db, 'discord', { ...ALL, now: now() })],
 ])('%s is planned once for a connection of the claims', async (_, claim) => {

@@ -1,8 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { QUEUE_SCAN_MAX } from '#src/delivery/due-store.ts'
 import { deliverDue } from '#src/delivery/service.ts'
 import { type Outbox, openOutbox, outboxDeps, serve } from './outbox.ts'
+
+/** More than a claim reads of one recipient. */
+const LONG = 1024
 
 let outbox: Outbox
 
@@ -34,11 +36,11 @@ describe('an endpoint that hangs', () => {
     const alive = await outbox.addRecipient()
     const many = (to: typeof dead, count: number) => Array.from({ length: count }, () => ({ to }))
     outbox.clock.advance(-2)
-    await outbox.enqueue(...many(dead, 2 * QUEUE_SCAN_MAX))
+    await outbox.enqueue(...many(dead, 2 * LONG))
     outbox.clock.advance(1)
     await outbox.enqueue(...many(alive, 500))
     outbox.clock.advance(1)
-    await outbox.enqueue(...many(dead, QUEUE_SCAN_MAX))
+    await outbox.enqueue(...many(dead, LONG))
     await whileDelivering([hanging], async () => {
       await expect.poll(() => outbox.receiver.deliveries.length).toBe(500)
       expect(hanging.left()).toBe(0)

@@ -2,10 +2,11 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DeliveryError } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
-import { deliverDue, dropRetained, listRetained, sendRetained } from '#src/delivery/service.ts'
+import { dropRetained, listRetained, sendRetained } from '#src/delivery/service.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
 import { updateRecipient } from '#src/recipients/service.ts'
+import { drain } from '../support/drain.ts'
 import { BLOCKED, type Chat, openChat } from './chat.ts'
 import { CALLER, type Outbox, openOutbox, type Target } from './outbox.ts'
 
@@ -135,7 +136,7 @@ describe('a chat that blocks the bot', () => {
   })
 
   test('is reported once, and its alerts are retained, but not its notices', async () => {
-    const send = () => deliverDue({ ...chat.deps, notices }, new AbortController().signal)
+    const send = () => drain({ ...chat.deps, notices })
     chat.refuse(BLOCKED)
     await chat.notify({ alert: 1, watch: 1 }, { alert: 2, watch: 2 }, { alert: 3, watch: 3 })
     await send()

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createSendingState } from '#src/delivery/sending-state.ts'
-import { deliverDue } from '#src/delivery/service.ts'
+import { createSendingState } from '#src/delivery/sending/sending-state.ts'
 import { builtProgram } from '../support/built-program.ts'
+import { drain } from '../support/drain.ts'
 import { type Outbox, openOutbox, outboxDeps, serve, type Target } from './outbox.ts'
 
 let outbox: Outbox
@@ -66,7 +66,7 @@ describe('workers', () => {
     outbox.clock.advance(61)
     const second = outboxDeps(outbox.db)
     second.clock.set(outbox.clock.now())
-    await deliverDue(second, new AbortController().signal)
+    await drain(second)
     gate.resolve()
     await slow
     expect(await outbox.rows()).toMatchObject([
@@ -103,7 +103,7 @@ describe('workers', () => {
 
   test('keep a result that the database refuses, and do not send the delivery again in the meantime', async () => {
     const sending = createSendingState(outbox.deps.channels)
-    const deliver = () => deliverDue({ ...outbox.deps, sending }, new AbortController().signal)
+    const deliver = () => drain({ ...outbox.deps, sending })
     const [id, next] = await outbox.enqueue({ to: target }, { to: target, firedAfterSeconds: 1 })
     await outbox.db.execute(sql`alter table deliveries add constraint nothing_is_recorded
       check (status <> 'delivered' or id <> ${sql.raw(`'${id}'`)}) not valid`)
@@ -172,7 +172,7 @@ describe('workers', () => {
     const server = await serve(async () => stop.abort())
     await outbox.enqueue({ to: await outbox.addRecipient(server.url()) })
     const deps = outboxDeps(outbox.db, { timeoutMs: 60_000 })
-    await deliverDue(deps, stop.signal)
+    await drain(deps, stop.signal)
     expect(await outbox.rows()).toMatchObject([
       { status: 'pending', attempts: 0, leasedUntil: null },
     ])

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createChannels } from '#src/channels/index.ts'
 import { createMailer } from '#src/channels/mail/mailer.ts'
-import { deliverDue, enqueue, newDeliveryId } from '#src/delivery/service.ts'
+import { enqueue, newDeliveryId } from '#src/delivery/service.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { toStoredDestination } from '#src/recipients/destination-box.ts'
 import * as recipientRows from '#src/recipients/store.ts'
 import { openRoom, type Room, stranger } from '../recipients/room.ts'
+import { drain } from '../support/drain.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 
 /** What a mail server's answers do to a mailbox that gets alerts. */
@@ -57,10 +58,7 @@ async function notify(recipientId = id): Promise<void> {
 }
 
 const deliver = (over: Partial<Room['deps']> = {}) =>
-  deliverDue(
-    { ...room.deps, ...over, stateOf: async () => new Map() },
-    new AbortController().signal,
-  )
+  drain({ ...room.deps, ...over, stateOf: async () => new Map() })
 
 /** Makes an attempt when it is surely due, and returns what it found. */
 async function attemptAfter(seconds: number) {

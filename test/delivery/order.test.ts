@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { parkBlocked } from '#src/delivery/claim-store.ts'
+import { parkBlocked } from '#src/delivery/claims/claim-store.ts'
 import * as store from '#src/delivery/store.ts'
 import { runOutsideTransaction } from '../support/transaction-guard.ts'
 import { type Draft, type Outbox, openOutbox, serve } from './outbox.ts'
@@ -103,8 +103,7 @@ describe('deliveries of one key', () => {
       retainedUntil: null,
       messageId: null,
       carriedBy: null,
-      unanswered: false,
-      isAttemptUnanswered: false,
+      isSilent: false,
     } as const
     await outbox.db.transaction(async (tx) => {
       await store.finishDeliveries(tx, [ended], outbox.clock.now())

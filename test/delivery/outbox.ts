@@ -6,7 +6,7 @@ import { startReceiver } from '#sandbox/receiver.ts'
 import type { MessageState } from '#src/channels/envelope.ts'
 import { createChannels } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
-import { deliverDue, enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
+import { enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
@@ -15,6 +15,7 @@ import { createNotices } from '#src/notices/service.ts'
 import { createRecipient } from '#src/recipients/service.ts'
 import { testClock } from '../support/clock.ts'
 import { freshDatabase } from '../support/database.ts'
+import { drain } from '../support/drain.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 
 const WALLET = '0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'
@@ -74,8 +75,8 @@ export async function openOutbox() {
     deps,
     database,
     receiver,
-    /** One run of a worker. */
-    deliver: (signal = new AbortController().signal) => deliverDue(deps, signal),
+    /** A worker until nothing is due. */
+    deliver: (signal?: AbortSignal) => drain(deps, signal),
     /** Creates a webhook recipient with this URL. A wallet has at most 15; further ones get a wallet each. */
     addRecipient: async (url = receiver.url()): Promise<Target> => {
       recipients += 1
@@ -107,7 +108,7 @@ export async function openOutbox() {
       receiver.answerAlways(undefined)
       deps.clock.set(NOON)
       deps.states.clear()
-      await deps.db.execute(sql`truncate deliveries, sent_messages, recipients`)
+      await deps.db.execute(sql`truncate deliveries, delivery_heads, sent_messages, recipients`)
     },
     close: async () => {
       await receiver.close()
@@ -148,7 +149,8 @@ export interface Row extends Record<string, unknown> {
   readonly deliveredAt: Date | null
 }
 
-function deliveryOf(draft: Draft, now: Date): NewDelivery {
+/** A delivery to insert. */
+export function deliveryOf(draft: Draft, now: Date): NewDelivery {
   const id = newDeliveryId(now)
   const firedAt = new Date(NOON.getTime() + (draft.firedAfterSeconds ?? 0) * 1000)
   const title = draft.title ?? 'Balance changed'

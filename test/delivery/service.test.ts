@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sendTest } from '#src/alerts/messages/test-send.ts'
-import { createAttemptCounter } from '#src/delivery/attempt-counter.ts'
-import { countDueByChannel, deliverDue, listForAlerts } from '#src/delivery/service.ts'
+import { createAttemptCounter } from '#src/delivery/sending/attempt-counter.ts'
+import { countDueByChannel, listForAlerts } from '#src/delivery/service.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { toStoredDestination } from '#src/recipients/destination-box.ts'
 import { findRecipient, updateRecipient } from '#src/recipients/service.ts'
 import * as recipientRows from '#src/recipients/store.ts'
+import { drain } from '../support/drain.ts'
 import { CALLER, type Outbox, openOutbox, type Target } from './outbox.ts'
 
 let outbox: Outbox
@@ -164,9 +165,9 @@ describe('a test message to another channel', () => {
     const result = await sendTest(deps, CALLER, chat.id)
     expect(result).toEqual({ deliveryId: expect.any(String), status: 'queued' })
     expect(sends).toBe(0)
-    await deliverDue(deps, new AbortController().signal)
+    await drain(deps)
     outbox.clock.advance(60)
-    await deliverDue(deps, new AbortController().signal)
+    await drain(deps)
     expect(sends).toBe(1)
     expect(await outbox.rows()).toMatchObject([{ id: result.deliveryId, status: 'failed' }])
     expect(await refusal(sendTest(outbox.deps, CALLER, chat.id))).toBe('channel_unavailable')
@@ -188,7 +189,7 @@ describe('the operator', () => {
       due: 3,
       oldestAt: new Date(outbox.clock.now().getTime() - 30_000),
     })
-    await deliverDue({ ...outbox.deps, attemptCounter }, new AbortController().signal)
+    await drain({ ...outbox.deps, attemptCounter })
     expect(await due()).toMatchObject({ due: 0, oldestAt: outbox.clock.now() })
     const counted = attemptCounter.read().filter(({ attempts }) => attempts > 0)
     expect(counted).toEqual([

@@ -1,10 +1,11 @@
 import { DeliveryError, defineChannel } from '#src/channels/define.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { TelegramDestination } from '#src/channels/telegram/telegram.ts'
-import { createSendingState } from '#src/delivery/sending-state.ts'
-import { deliverDue, enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
+import { createSendingState } from '#src/delivery/sending/sending-state.ts'
+import { enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
 import { toStoredDestination } from '#src/recipients/destination-box.ts'
 import * as recipientRows from '#src/recipients/store.ts'
+import { drain } from '../support/drain.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import type { Outbox } from './outbox.ts'
 
@@ -50,7 +51,7 @@ export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | P
       (got.get(chatId) ?? []).flatMap(({ items, message }) =>
         (items ?? [message]).map(({ alertId }) => alertId),
       ),
-    deliver: () => deliverDue(deps, new AbortController().signal),
+    deliver: () => drain(deps),
     link: async (chatId: number): Promise<ChatTarget> => {
       const now = outbox.clock.now()
       const wallet = `0x${Math.abs(chatId).toString(16).padStart(40, '0')}` as const

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import { createChannels } from '#src/channels/index.ts'
 import { transact } from '#src/db/connection.ts'
-import { deliverDue, reviseMessages } from '#src/delivery/service.ts'
+import { reviseMessages } from '#src/delivery/service.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'
+import { drain } from '../support/drain.ts'
 import { ownPace } from '../support/pace.ts'
 import { type ChatDraft, openChat } from './chat.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
@@ -36,7 +37,7 @@ function deliver(): Promise<void> {
     publicUrl: outbox.publicUrl,
     allowPrivateUrls: true,
   })
-  return deliverDue({ ...outbox.deps, channels }, new AbortController().signal)
+  return drain({ ...outbox.deps, channels })
 }
 
 test('several alerts of a watch share one message; each line shows its own recovery, and when all are over a reply says so', async () => {

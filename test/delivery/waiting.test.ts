@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { countWaiting } from '#src/delivery/count-store.ts'
+import { countWaiting } from '#src/delivery/log/count-store.ts'
 import { RETAINED_MAX } from '#src/delivery/model.ts'
 import { type Outbox, openOutbox, type Target } from './outbox.ts'
 
@@ -31,10 +31,10 @@ test('unsent alerts of every kind are counted once each', async () => {
     `status = 'retrying', next_attempt_at = next_attempt_at + interval '1 hour'`,
     `status = 'retrying', planned_at = next_attempt_at`,
     'next_attempt_at = null',
-    `status = 'held', deferred_until = next_attempt_at`,
-    `status = 'disabled', retained_until = next_attempt_at + interval '7 days'`,
+    `status = 'held', next_attempt_at = null, deferred_until = next_attempt_at`,
+    `status = 'disabled', next_attempt_at = null, retained_until = next_attempt_at + interval '7 days'`,
     // Not counted: no longer retained, delivered, a test, a notice.
-    `status = 'disabled', retained_until = next_attempt_at`,
+    `status = 'disabled', next_attempt_at = null, retained_until = next_attempt_at`,
     `status = 'delivered', next_attempt_at = null`,
     'test = true',
     `kind = 'notice'`,
@@ -68,8 +68,9 @@ test('the count for a recipient with thousands of deliveries reads fewer rows th
   const [id] = await outbox.enqueue({ to: target })
   await run(`
     insert into deliveries select (jsonb_populate_record(d, jsonb_build_object(
-      'id', gen_random_uuid(), 'order_key', 'k' || n, 'backlog', n > 3000,
-      'status', case when n > 3000 then 'retrying' else 'delivered' end))).*
+      'id', gen_random_uuid(), 'order_key', 'k' || n,
+      'status', case when n > 3000 then 'retrying' else 'delivered' end,
+      'next_attempt_at', case when n > 3000 then d.next_attempt_at end))).*
     from deliveries d, generate_series(1, 6000) n where d.id = '${id}'`)
   await run('vacuum analyze deliveries')
   expect(await waiting()).toBe(RETAINED_MAX)

@@ -231,11 +231,15 @@ test('deliveries that wait too long degrade the service', async () => {
       position, envelope, kind, recovery, test, urgency, status, attempts, next_attempt_at, created_at)
     values (gen_random_uuid(), '', null, 1, 'webhook', '', '', ${at}, 1, '{}', 'alert', false,
       false, 0, 'pending', 0, ${at}, ${at})`
+  await service.sql`
+    insert into delivery_heads (recipient_id, channel, partition_key, urgency, due_at, is_silent, version)
+    values (1, 'webhook', '', 0, ${at}, false, 0)
+    on conflict (recipient_id) do update set channel = excluded.channel, due_at = excluded.due_at`
   expect(await ready()).toMatchObject({
     status: 'degraded',
     problems: [{ name: 'outbox', problem: 'deliveries wait: webhook' }],
   })
-  await service.sql`truncate deliveries`
+  await service.sql`truncate deliveries, delivery_heads`
 })
 
 test('the problem of a wrong registry has its address, and a frozen database does not keep the answer back', async () => {

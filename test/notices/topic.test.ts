@@ -3,12 +3,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import { createChannels } from '#src/channels/index.ts'
 import { transact } from '#src/db/connection.ts'
-import { deliverDue, enqueue, newDeliveryId } from '#src/delivery/service.ts'
+import { enqueue, newDeliveryId } from '#src/delivery/service.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { linkChat } from '#src/recipients/chats.ts'
 import { CALLER, type Outbox, openOutbox } from '../delivery/outbox.ts'
 import { stranger } from '../recipients/room.ts'
+import { drain } from '../support/drain.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { ownPace } from '../support/pace.ts'
 
@@ -97,7 +98,7 @@ async function sendAlert(wallet: Address, recipientId: number, title: string): P
       },
     ]),
   )
-  await deliverDue(deps, new AbortController().signal)
+  await drain(deps)
 }
 
 /** The bot's messages in the forum. */

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { shortAddress } from '#src/i18n/format.ts'
-import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
-import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { findRecipient, updateRecipient } from '#src/recipients/service.ts'
+import { deliverAll } from '../support/deliver-all.ts'
 import { openSite, type Site } from './site.ts'
 
 let site: Site
@@ -47,7 +46,7 @@ describe('/confirm/<code>', () => {
     const mailbox = await site.askedMailbox()
     const mails = () => site.inbox.mails.filter(({ to }) => to === mailbox.address)
     for (let presses = 0; presses < 2; presses += 1) await site.post(mailbox.path, 'answer=yes')
-    await deliverDue.run(site.app, new AbortController().signal, CHECK_EVERYTHING)
+    await deliverAll(site.app)
     expect(mails()).toHaveLength(2)
     expect(mails()[1]?.subject).toMatch(/^Test: /)
   })

@@ -420,6 +420,7 @@ async function endLeases(): Promise<void> {
       sql`update ${table} set leased_until = now() where leased_until > now()`,
     )
   }
+  await service.app.db.execute(sql`update delivery_heads set due_at = now() where due_at > now()`)
 }
 
 /** Order keys of claimed and unfinished deliveries. */

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { CHECK_EVERYTHING, type JobApp } from '#src/jobs/define.ts'
-import { deliverByOne, deliverDue } from '#src/jobs/deliver-due.ts'
+import { messageStates } from '#src/alerts/messages/message-state.ts'
+import type { JobApp } from '#src/jobs/define.ts'
+import { drain } from './drain.ts'
 
 /**
  * Sends due deliveries, as a single process does. Channels without recipients have none, and are not asked: that would
@@ -15,9 +16,11 @@ export async function deliverAll(app: JobApp): Promise<void> {
   for (const channel of Object.values(app.channels)) {
     if (!used.has(channel.key)) Object.assign(channels, { [channel.key]: off(channel) })
   }
-  const { signal } = new AbortController()
-  const jobs = [deliverDue, deliverByOne]
-  await Promise.all(jobs.map((job) => job.run({ ...app, channels }, signal, CHECK_EVERYTHING)))
+  await drain({
+    ...app,
+    channels,
+    stateOf: (db, alertIds) => messageStates({ ...app, db }, alertIds),
+  })
 }
 
 function off<Channel extends object>(channel: Channel): Channel & { available(): boolean } {

@@ -10,6 +10,7 @@ const ROOT = join(import.meta.dirname, '../../')
 const PARTS: Readonly<Record<string, TablePart>> = {
   signal_states: { column: 'watch_id', owner: 'watches', key: 'id' },
   alert_budgets: { column: 'watch_id', owner: 'watches', key: 'id' },
+  delivery_heads: { column: 'recipient_id', owner: 'recipients', key: 'id' },
   outage_pictures: { column: 'watch_id', owner: 'watches', key: 'id' },
   notices: { column: 'recipient_id', owner: 'recipients', key: 'id' },
   topup_payments: { column: 'handle', owner: 'topups', key: 'handle' },

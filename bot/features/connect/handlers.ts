@@ -207,7 +207,8 @@ async function watchOwnWallet(
     const seen = Seen.safeParse(observation).data
     const threshold = seen ? suggestedThreshold(seen.balanceUnits, seen.decimals) : '1'
     const settings = { threshold, direction: 'any' }
-    const watch = await ctx.call(createWatch, { body: { type, target, settings } })
+    const label = ctx.t('bot:new.myWallet')
+    const watch = await ctx.call(createWatch, { body: { type, target, settings, label } })
     const note = ctx.t.html('bot:trial.started', trial)
     const now = ctx.app.clock.now()
     // This chat was just linked, so it is a default recipient.

@@ -122,10 +122,10 @@ export function stepBefore({ values }: Draft): Partial<DraftValues> | undefined 
 }
 
 /** The body of the operation that creates the watch. */
-export function newWatchBody(t: Translate, { values }: Draft) {
-  const { type, preview, settings, recipientIds, minSeverity, signals } = values
+export function newWatchBody(t: Translate, draft: Draft) {
+  const { type, preview, settings, recipientIds, minSeverity, signals } = draft.values
   const definitions = getWatchType(type).signals
-  const name = nameOf(t, values)
+  const name = nameOf(t, draft)
   return {
     type,
     target: preview?.target ?? {},

@@ -111,7 +111,7 @@ export function summaryStep(
   const { rev, values } = draft
   const described = describedDraft(draft)
   const { notifies, slots, now, week } = options
-  const name = nameOf(t, values) ?? values.preview?.label ?? ''
+  const name = nameOf(t, draft) ?? values.preview?.label ?? ''
   if (values.asking === 'lab') {
     const lines = [titleLine(reader, draft), t.html('bot:new.askName', { value: typed(name) })]
     return screen(lines, [lastRow(reader, draft, t('bot:button.check'))])

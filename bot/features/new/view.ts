@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import { packed } from '#src/actions/codec.ts'
 import { checkedKey, type Translate, typed } from '#src/i18n/translate.ts'
+import { servedChain } from '#src/kernel/chains.ts'
 import { Label } from '#src/kernel/label.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { settingValue } from '#src/watches/form.ts'
@@ -10,7 +12,7 @@ import type { SlotUse } from '../../views/slot-use.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { formOf, typeLine, typeName, type WatchDescription } from '../../views/watch-facts.ts'
 import { resumeButton } from '../start/resume-view.ts'
-import type { Draft, DraftValues, Step } from './draft.ts'
+import type { Draft, Step } from './draft.ts'
 
 /** Types that most people want are offered first. */
 const OFFERED_FIRST: readonly string[] = ['wallet-balance', 'provider-fsp']
@@ -95,11 +97,18 @@ export function typeChoice(
 }
 
 /**
- * The name of the watch: the typed name, or the name of the provider; the watches of one provider are
- * distinguished by their types. Undefined if the target's name is used.
+ * The name of the watch: the typed name, *My wallet* for the balance of the wallet itself, or the name of the provider;
+ * the watches of one provider are distinguished by their types. Undefined if the target's name is used.
  */
-export function nameOf(t: Translate, { type, label, preview }: DraftValues): string | undefined {
+export function nameOf(t: Translate, { wallet, values }: Draft): string | undefined {
+  const { type, label, preview } = values
   if (label !== null) return label
+  const { address, asset } = z.looseObject({}).parse(preview?.target ?? {})
+  if (type === 'wallet-balance' && address === wallet) {
+    const own = t('bot:new.myWallet')
+    const [symbol] = (preview?.label ?? '').split(' · ')
+    return asset === servedChain().symbol ? own : Label.safeParse(`${own} · ${symbol}`).data
+  }
   const provider = preview?.providerName ?? undefined
   if (provider === undefined || type === 'provider-fsp') return provider
   return Label.safeParse(`${provider} · ${typeName(t, type)}`).data ?? provider

@@ -171,10 +171,11 @@ async function showExistingRecipient(ctx: BotContext, id: number): Promise<void>
   if (found.destination.status === 'pending') await follow(ctx, id, messageId, 'confirmation')
 }
 
-/** Name of a new recipient: its address, its host, or its channel where one service has all hosts. */
+/** Name of a new recipient: its address, the host of a program, or its channel, which people know better than a host. */
 function defaultName({ t, app }: BotContext, channel: TypedChannel, text: string): string {
   const { form, isOneService } = app.channels[channel]
-  const host = isOneService ? '' : (URL.parse(text)?.hostname ?? '')
+  const isHost = CHANNELS[channel].isProgrammatic && !isOneService
+  const host = isHost ? (URL.parse(text)?.hostname ?? '') : ''
   const name = form?.required === 'address' ? text : host
   return cleanOutsideText(name, LABEL_LENGTH_MAX) || t(`bot:channel.${channel}`)
 }

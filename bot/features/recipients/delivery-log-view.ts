@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { failureWords } from '#src/channels/failure-reasons.ts'
-import type { DeliveryLogEntry } from '#src/delivery/delivery-log.ts'
+import type { DeliveryLogEntry } from '#src/delivery/log/delivery-log.ts'
 import type { DeliveryEntry, DeliveryStatus } from '#src/delivery/model.ts'
 import { id, typed } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'

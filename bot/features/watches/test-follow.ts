@@ -1,7 +1,7 @@
 /** Follows test messages in the message that shows their outcome, until each has arrived or failed. */
 
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
-import type { DeliveryLogEntry } from '#src/delivery/delivery-log.ts'
+import type { DeliveryLogEntry } from '#src/delivery/log/delivery-log.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { listDeliveries, listDestinations } from '#src/operations/chat/destinations.ts'
 import type { App } from '#src/operations/define.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Envelope, MessageState, OpenPart } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
-import type { StateReader } from '#src/delivery/chat-situation.ts'
+import type { StateReader } from '#src/delivery/chats/chat-situation.ts'
 import type { ChatMessageState } from '#src/delivery/service.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Envelope, EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import { namedIn } from '#src/channels/groups/times.ts'
-import { currentContent, type ShownPart } from '#src/delivery/message-sync.ts'
+import { currentContent, type ShownPart } from '#src/delivery/messages/message-sync.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { recoveryRoleOf } from '#src/watches/events.ts'
 import type { Reader } from '../messages/render.ts'

@@ -5,7 +5,11 @@ import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { alertMail } from '#src/channels/mail/content.ts'
 import { alertView } from '#src/channels/telegram/alert.ts'
-import { currentContent, groupEnvelope, type ShownPart } from '#src/delivery/message-sync.ts'
+import {
+  currentContent,
+  groupEnvelope,
+  type ShownPart,
+} from '#src/delivery/messages/message-sync.ts'
 import { formatDuration, formatTimeOn } from '#src/i18n/format.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { sendTestUnlessRecent } from '#src/alerts/messages/test-send.ts'
 import * as missed from '#src/alerts/summaries/missed.ts'
-import * as log from '#src/delivery/delivery-log.ts'
+import * as log from '#src/delivery/log/delivery-log.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { Id } from '#src/kernel/units.ts'
 import { resendConfirmation as askAgain } from '#src/recipients/confirmations.ts'
