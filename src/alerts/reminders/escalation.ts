@@ -73,8 +73,8 @@ export async function sendDueEscalations(
   ]
   const recipientsOf = (key: string) => {
     const ids = escalated.flatMap((row) => (keyOf(row) === key ? [row.id] : []))
-    const told = notified.filter(({ alertId }) => ids.includes(alertId))
-    return [...new Set(told.map(({ recipientId }) => recipientId))]
+    const reached = notified.filter(({ alertId }) => ids.includes(alertId))
+    return [...new Set(reached.map(({ recipientId }) => recipientId))]
   }
   await escalationStore.markEscalated(
     tx,
