@@ -79,6 +79,8 @@ async function killAndSend(messages: number): Promise<void> {
   // The leases of the dead process end after a minute.
   await service.app.db.execute(sql`update deliveries set leased_until = created_at
     where leased_until is not null and wallet = ${followersWallet(provider)}`)
+  await service.app.db.execute(sql`
+    update delivery_heads set due_at = ${new Date()} where due_at is not null`)
   const next = await start()
   await telegram.waitFor(() => chatIds.every((id) => ofBot(id).length >= messages), 60_000)
   await next.stop()
