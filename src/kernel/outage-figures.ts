@@ -29,9 +29,7 @@ export const OutageCost = z
     /** The published rewards of the provider that `amountWei` follows from. */
     source: z
       .object({
-        rewardEpochId: z
-          .int()
-          .meta({ description: 'operations:meaning.EvidenceClaim.rewardEpoch' }),
+        rewardEpochId: z.int().meta({ description: 'operations:field.costEpoch' }),
         amountWei: Units.meta({ description: 'operations:field.costPublished' }),
         weightRatio: z
           .number()

@@ -237,16 +237,13 @@ describe('a linked chat', () => {
     const group = world.chat(id, ann.id)
     await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
     await group.press('Link this chat')
-    const [button] = group.last().keyboard[0] ?? []
     expect(group.last().text).toContain(
-      'Warnings and critical alerts are sent here, infos such as incoming payments are not. ' +
-        'The owner can change that in the private chat with the bot.',
+      'Warnings and critical alerts are sent here, infos such as incoming payments are not.',
     )
     const crew = await recipientOf(await recipientIdOf('Crew'))
     expect(crew).toMatchObject({ minSeverity: 'warning', default: true })
-    expect(button?.text).toBe('Choose alerts…')
-    const payload = new URL(button?.url ?? '').searchParams.get('start') ?? ''
-    expect(payload).toBe(`h${await recipientIdOf('Crew')}`)
+    expect(group.labels()[0]).toEqual(['Warning or higher'])
+    const payload = `h${await recipientIdOf('Crew')}`
     await ann.say(`/start ${payload}`)
     expect(ann.last().text).toContain('Which alerts should \u2068Crew\u2069 get?')
     expect(ann.labels().flat()).toContain('Warning or higher')
@@ -262,7 +259,7 @@ describe('a linked chat', () => {
     expect(group.last().text).toContain('Only critical alerts are sent here.')
     await change('info')
     await group.say(`/start@${BOT_NAME}`)
-    expect(group.last().text).not.toContain('are sent here')
+    expect(group.last().text).toContain('All alerts are sent here')
     await change('warning')
   })
 
@@ -276,7 +273,7 @@ describe('a linked chat', () => {
     await changeChat(world.app.db, id, { locale }, world.app.clock.now())
     await group.press(dataOf(group.last()).find((data) => data.includes('link.yes')) ?? '')
     expect(group.last().text).toContain(t('bot:group.from.warning'))
-    expect(group.labels()[0]).toEqual([t('bot:button.hear')])
+    expect(group.labels()[0]).toEqual([t('bot:button.from.warning')])
   })
 
   test('turns the message with its link into the question, for the one who made the link', async () => {
@@ -325,7 +322,7 @@ describe('a linked chat', () => {
     await group.say(`/start@${BOT_NAME} ${code}`)
     await group.press('Link this chat')
     expect(group.last().text).toContain('This chat is already linked.')
-    expect(group.labels()[0]).toEqual(['Choose alerts…'])
+    expect(group.labels()[0]).toEqual(['Warning or higher'])
     await followLinks()
     const shown = ann.all().find((message) => message.id === card.id)?.text
     expect(shown).toContain(`Which alerts should ${iso('Crew 3')} get?`)

@@ -117,6 +117,7 @@ describe('quiet hours', () => {
     const body = { ...before, quietHours }
     await invoke(world.app, replaceSettings, callerOf('bob'), { body })
     await chat.say('/settings')
+    await chat.press('Mute, quiet hours…')
     await chat.press('Quiet hours')
     await chat.press('On')
     expect(chat.last().text).toMatch(/^⚠️ Quiet hours cannot start and end at the same time\./)

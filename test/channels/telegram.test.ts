@@ -19,17 +19,19 @@ afterEach(() => world.close())
 
 describe('an alert in a chat', () => {
   test('has its buttons and no link preview, and is silent if its severity is info', async () => {
-    const chatId = await sent({})
-    const message = world.telegram.lastMessage(chatId)
-    expect(message?.keyboard[0]).toEqual([
-      { text: 'Acknowledge', callback_data: '1:alert.ack:3mv' },
-      { text: 'What to do', callback_data: '1:alert.help:3mv:d' },
+    const details = { text: 'Details', url: 'https://watchdog.example.org/a/abc123' }
+    const message = world.telegram.lastMessage(await sent({ severity: 'warning' }))
+    expect(message?.keyboard).toEqual([
+      [
+        { text: 'Acknowledge', callback_data: '1:alert.ack:3mv' },
+        { text: 'What to do', callback_data: '1:alert.open:3mv:d' },
+      ],
+      [{ text: 'Mute…', callback_data: '1:alert.open:3mv:m' }, details],
     ])
-    expect(message?.keyboard.at(-1)?.[0]).toEqual({
-      text: 'Details',
-      url: 'https://watchdog.example.org/a/abc123',
-    })
-    expect(message?.silent).toBe(true)
+    expect(message?.silent).toBe(false)
+    const info = world.telegram.lastMessage(await sent({ severity: 'info' }))
+    expect(info?.keyboard).toEqual([[details]])
+    expect(info?.silent).toBe(true)
     expect(payload()).toMatchObject({ link_preview_options: { is_disabled: true } })
     expect(message?.text).toContain('#4711')
   })
@@ -108,6 +110,7 @@ describe('a reply', () => {
 })
 
 describe('a message that is edited', () => {
+  const warning = () => envelopeOf({ message: { severity: 'warning' } })
   const acknowledged = { at: new Date('2026-11-20T13:05:00Z'), by: 'Ann' }
 
   test('shows that its alert was acknowledged and that it recovered', async () => {
@@ -168,12 +171,12 @@ describe('a message that is edited', () => {
 
   async function sendFirst() {
     const destination = world.destination()
-    const { messageId = '' } = await world.channel.send(destination, envelopeOf(), contextOf())
+    const { messageId = '' } = await world.channel.send(destination, warning(), contextOf())
     return { destination, messageId }
   }
 
   async function edit(destination: unknown, messageId: string, state: MessageState) {
-    return await world.channel.edit?.(destination, messageId, envelopeOf(), state, contextOf())
+    return await world.channel.edit?.(destination, messageId, warning(), state, contextOf())
   }
 })
 
@@ -269,9 +272,9 @@ describe('an alert that the Bot API refuses', () => {
 
   test('is sent again with the link as text instead of a button', async () => {
     refuse("Bad Request: inline keyboard button URL 'x' is invalid: Wrong HTTP URL")
-    const message = world.telegram.lastMessage(await sent({}))
+    const message = world.telegram.lastMessage(await sent({ severity: 'warning' }))
     expect(message?.keyboard.flat().map(({ text }) => text)).toEqual([
-      ...['Acknowledge', 'What to do', 'Mute 1\u00a0h', 'Mute 8\u00a0h', 'Why?', 'Causes'],
+      ...['Acknowledge', 'What to do', 'Mute…'],
     ])
     expect(message?.text).toContain('https://watchdog.example.org/a/abc123')
   })

@@ -60,8 +60,9 @@ test('the client reads every field of the payload that the service writes', asyn
     body: BODY,
     nowSeconds: SENT_AT,
   })
-  // The recorded request is of a release that did not include the chain yet.
-  const renderedMessage = Object.assign({ chainId: 14, network: 'flare' }, read.renderedMessage)
+  // The recorded request has neither the chain nor the incident, which the service writes too.
+  const added = { chainId: 14, network: 'flare', incidentId: 31 }
+  const renderedMessage = Object.assign(added, read.renderedMessage)
   expect(WebhookPayload.safeParse({ ...read, renderedMessage }).error).toBeUndefined()
   expect(Object.keys(read).toSorted()).toEqual(Object.keys(WebhookPayload.shape).toSorted())
 })

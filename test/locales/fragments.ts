@@ -42,7 +42,6 @@ export const FRAGMENTS: readonly (readonly [place: RegExp, placeholder: string, 
       /^bot:state\.(?!muted|firingSignal)/,
     ],
     [/^bot:zone\./, 'region', /^bot:region\./],
-    [/^bot:ledger\./, 'what', /^bot:ledger\.(?:topup|bonus|usage|subscription|refund|adjustment)$/],
     [/^bot:(?:people|overview)\.off$/, 'reason', /^bot:status\.|^notices:failure\./],
     [/^notices:reason\.(?:failing|other)$|^bot:rec\.reason$/, 'reason', /^notices:failure\./],
     [

@@ -97,7 +97,6 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   date: 'day',
   days: 'number',
   default: 'number',
-  delta: { 'bot:ledger.*': 'number', otherwise: 'amount' },
   description: 'sentence',
   details: 'term',
   difference: 'amount',

@@ -92,7 +92,7 @@ describe('a fragment', () => {
       'bot:topup.slotsWaiting',
       'two punctuation marks',
     ],
-    ['zh', 'notices:failure.timeout', '未响应HTTP', 'bot:deliveries.line', 'no space between'],
+    ['zh', 'notices:failure.timeout', 'HTTP未响应', 'notices:reason.other', 'no space between'],
     ['ar', 'bot:rights.write', 'إدارة المراقبات.', 'bot:rec.rights', 'two punctuation marks'],
   ])('is looked at where it lands, in %s: %s “%s”', (locale, fragment, text, place, fault) => {
     const whole = readCatalogue(locale)

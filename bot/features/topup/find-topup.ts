@@ -3,8 +3,8 @@ import type { Hash } from '#src/kernel/units.ts'
 import { getTopupWithPayments } from '#src/operations/chat/status.ts'
 import type { BotContext, InvokeOperation, Membership } from '../../core/context.ts'
 import { firstLink } from '../../core/first-link.ts'
+import type { ShownTopup } from './shown-topup.ts'
 import { readTopup } from './shown-topup.ts'
-import type { ShownTopup } from './view.ts'
 
 /**
  * A top-up of one of the chat's wallets.

@@ -6,8 +6,8 @@ import { followSubject, hashOfView } from '../../core/live-messages.ts'
 import { listChatsFollowing, type MessageName } from '../../core/live-store.ts'
 import type { View } from '../../views/view.ts'
 import { nextStepAt } from './countdown.ts'
+import type { ShownTopup } from './shown-topup.ts'
 import { TOPUP_KIND, topupStage } from './shown-topup.ts'
-import type { ShownTopup } from './view.ts'
 
 /** Delay of the first update, for changes during the creation of the message. */
 const FIRST_POLL_MS = 2000

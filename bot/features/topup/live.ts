@@ -17,8 +17,8 @@ import { changeChat } from '../../core/store.ts'
 import type { View } from '../../views/view.ts'
 import { nextTopupUpdateAt } from './live-schedule.ts'
 import { awaitStep, resumedStep } from './resumed-step.ts'
-import { readTopup, TOPUP_KIND, topupStage } from './shown-topup.ts'
-import { retiredQuote, type ShownTopup, topupScreen } from './view.ts'
+import { readTopup, type ShownTopup, TOPUP_KIND, topupStage } from './shown-topup.ts'
+import { retiredQuote, topupScreen } from './view.ts'
 
 async function readShown(app: App, { chatId, handle, stage }: LiveRow, ask: InvokeOperation) {
   return await readTopup(app, ask, { handle: Hash.parse(handle), chatId, stage })

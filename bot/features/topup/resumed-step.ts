@@ -9,7 +9,7 @@ import { findOpenQuestion, sessionKeyOf, storeQuestion } from '../../core/sessio
 import type { View } from '../../views/view.ts'
 import { isDraftRecent, readDraft, WIZARD_QUESTION } from '../new/draft.ts'
 import { linkOfDraft, readSlotUse, stepView } from '../new/wizard.ts'
-import type { ShownTopup } from './view.ts'
+import type { ShownTopup } from './shown-topup.ts'
 
 /** A credited top-up with the pending step of a draft below it. */
 export interface ResumedStep {

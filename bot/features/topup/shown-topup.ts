@@ -1,5 +1,6 @@
 /** State of a top-up's message, read by handlers and by the updater of live messages. */
 import { z } from 'zod'
+import type { AssetKey } from '#src/billing/price-list.ts'
 import { termReference } from '#src/billing/subscriptions/rules.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
 import { remainderOf } from '#src/billing/topups/view.ts'
@@ -9,7 +10,29 @@ import type { App } from '#src/operations/define.ts'
 import type { InvokeOperation } from '../../core/context.ts'
 import { findDraft } from '../../core/session-store.ts'
 import { assetKeyOfSymbol } from './assets.ts'
-import type { ShownTopup } from './view.ts'
+
+/** A top-up with the further data that its screen shows. */
+export interface ShownTopup {
+  readonly topup: Topup
+  readonly asset: AssetKey
+  /**
+   * The wallet's credits after the newest credit of the top-up and its purchase; undefined if there is no
+   * recent one.
+   */
+  readonly balanceCredits: number | undefined
+  /** Price of the slots that the top-up bought; undefined if there are none, or they are not recent. */
+  readonly spentCredits: number | undefined
+  /** Whether a payment arrived after the quote expired. */
+  readonly isLate: boolean
+  /** Remainder of a partly paid top-up, as long as it can be paid. */
+  readonly rest: Topup | undefined
+  /** Whether the block of a payment was replaced after the payment was seen. */
+  readonly isBack: boolean
+  /** A pending draft. */
+  readonly resume: { readonly rev: number; readonly type: string } | undefined
+  /** Whether the message shows the ways to pay by hand. */
+  readonly isOnWays: boolean
+}
 
 /** Kind of the live messages of a top-up. */
 export const TOPUP_KIND = 'topup'

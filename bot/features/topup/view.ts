@@ -33,30 +33,7 @@ import {
   paidLine,
   slotOrderLines,
 } from './purchase-view.ts'
-import { payableOf } from './shown-topup.ts'
-
-/** A top-up with the further data that its screen shows. */
-export interface ShownTopup {
-  readonly topup: Topup
-  readonly asset: AssetKey
-  /**
-   * The wallet's credits after the newest credit of the top-up and its purchase; undefined if there is no
-   * recent one.
-   */
-  readonly balanceCredits: number | undefined
-  /** Price of the slots that the top-up bought; undefined if there are none, or they are not recent. */
-  readonly spentCredits: number | undefined
-  /** Whether a payment arrived after the quote expired. */
-  readonly isLate: boolean
-  /** Remainder of a partly paid top-up, as long as it can be paid. */
-  readonly rest: Topup | undefined
-  /** Whether the block of a payment was replaced after the payment was seen. */
-  readonly isBack: boolean
-  /** A pending draft. */
-  readonly resume: { readonly rev: number; readonly type: string } | undefined
-  /** Whether the message shows the ways to pay by hand. */
-  readonly isOnWays: boolean
-}
+import { payableOf, type ShownTopup } from './shown-topup.ts'
 
 /** A quote in its current state. */
 export function topupScreen(reader: Reader, shown: ShownTopup, now: Date): View {

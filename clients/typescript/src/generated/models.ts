@@ -1563,7 +1563,7 @@ export interface OutageCost {
      * @pattern ^(0|[1-9]\d{0,77})$
      */
     amountWei: string;
-    /** operations:meaning.EvidenceClaim.rewardEpoch */
+    /** Number of the reward epoch. */
     rewardEpochId: number;
     /** The provider’s share of the weight when the round was stored, divided by its share in that reward epoch; the amount is multiplied by it. Null if it is not known. */
     weightRatio: number | null;
