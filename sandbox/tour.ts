@@ -143,6 +143,7 @@ async function pauseAndResume(
   await take('Ann pauses the watch on its card in the chat', async () => {
     ann.say('/watches')
     await ann.press(LABEL)
+    await ann.press('More')
     await ann.press('Pause')
     await api.checkWatch(alice, id, 'paused')
   })

@@ -51,15 +51,12 @@ export async function runAndReportAlerts(
   if (seen.size === 0) note('no alert arrived: nobody watches this, or something is down')
 }
 
-/** Callback data of buttons that only alerts have: the help of an alert, acknowledging several alerts. */
-const ALERT_BUTTON = /^1:alert\.(help|ackAll)\b/
+/** Address of the page of an alert, to which every alert has a button. */
+const ALERT_PAGE = /\/a\/[\w-]+/
 
-/** Whether a message is an alert or a recovery. A recovery has no buttons and replies to its alert. */
+/** Whether a message is an alert or a recovery. A recovery replies to its alert. */
 function isAlert({ keyboard, replyTo }: Pick<ChatMessage, 'keyboard' | 'replyTo'>): boolean {
-  const isPressable = keyboard
-    .flat()
-    .some(({ callback_data: data = '' }) => ALERT_BUTTON.test(data))
-  return isPressable || replyTo !== undefined
+  return replyTo !== undefined || keyboard.flat().some(({ url = '' }) => ALERT_PAGE.test(url))
 }
 
 /** Calls `found` with the place of every received alert. The returned function ends that. */

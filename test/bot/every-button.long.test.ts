@@ -371,9 +371,9 @@ test('every verb that is handled stands on some screen', () => {
 })
 
 /**
- * Verbs on messages that only events cause, those of groups, money and several wallets, and `feed.watch`, which
+ * Verbs on messages that only events cause, those of groups, money, following and several wallets, and `feed.watch`, which
  * is in answers of a chain. `watch.escLater` stands where everybody hears at once, `alert.card` on the card of a watch with
  * an open alert, `rec.keptDrop` where alerts are kept.
  */
 const ELSEWHERE =
-  /^(?:trial|terms|group|topup|slots|subs|ledger|wizard)\b|^(?:none|close|free|feed\.watch|watch\.escLater|alert\.card|rec\.keptDrop|test\.(?:press|try|open)|alert\.(?:un)?ackAll|wallet\.page)$/
+  /^(?:trial|terms|group|topup|slots|subs|ledger|wizard|follow)\b|^(?:none|close|free|feed\.watch|watch\.escLater|alert\.card|rec\.keptDrop|test\.(?:press|try|open)|alert\.(?:un)?ackAll|wallet\.page)$/
