@@ -422,7 +422,7 @@ describe('several alerts in one message', () => {
     const id = await alerted(ann, watch, COMMIT, REVEAL)
     const count = ann.all().length
     expect((await mute(ann, 'Mute until recovered')).text).toBe(
-      'Muted until each alert recovers. You will be notified each time.',
+      'Muted until all alerts of this incident recover. You will be notified then.',
     )
     expect(message(ann, id).text).toContain('🔕 until recovered')
 

@@ -55,13 +55,14 @@ export function exampleAlert(
   const view = alertView(envelope, shown, { now: openedAt })
   const rows = view.rows.map((row) => row.flatMap((button) => exampleButton(button, state)))
   const connect = act(t('bot:button.connect'), packed('connect', { spend: false }), 'primary')
+  const waysOn = [
+    options.isLinked ? [] : [connect],
+    [options.isLinked ? menuButton(t) : back(t('bot:button.back'), packed('home'))],
+  ]
   return screen(
     [`${TEST_GLYPH} ${t.html('bot:example.title')}`, '', view.html],
-    [
-      ...rows,
-      options.isLinked ? [] : [connect],
-      [options.isLinked ? menuButton(t) : back(t('bot:button.back'), packed('home'))],
-    ],
+    // The opened ways to mute have a way back of their own.
+    open === 'm' ? rows : [...rows, ...waysOn],
   )
 }
 
