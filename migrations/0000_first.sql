@@ -506,7 +506,7 @@ CREATE TABLE "link_codes" (
 	"wallet" text NOT NULL,
 	"name" text,
 	"scopes" text[] NOT NULL,
-	"members_acknowledge" boolean NOT NULL,
+	"members_acknowledge" boolean,
 	"made_by" text,
 	"created_at" timestamp with time zone NOT NULL,
 	"expires_at" timestamp with time zone NOT NULL,

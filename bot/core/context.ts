@@ -32,6 +32,8 @@ export interface UpdateState {
    * chats.
    */
   readonly isAdministrator: boolean
+  /** Whether the person is in the group; true in a private chat. */
+  readonly isMember: boolean
   /** Whether an administrator writes in the group's name, so that the person is unknown. */
   readonly isAnonymous: boolean
   readonly t: Translate

@@ -3,10 +3,11 @@ import { recordLinkedAccount } from '#src/billing/subscriptions/service.ts'
 import type { Channels } from '#src/channels/index.ts'
 import { TelegramDestination } from '#src/channels/telegram/telegram.ts'
 import { type Db, transact } from '#src/db/connection.ts'
-import type { Scope } from '#src/kernel/caller.ts'
+import type { Caller, Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import { LABEL_LENGTH_MAX } from '#src/kernel/label.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
@@ -100,7 +101,6 @@ export async function linkChat(
     status: 'active',
     statusReason: null,
     chatScopes: scopes,
-    membersAcknowledge: link.membersAcknowledge ?? true,
     linkedBy: link.by.id,
     verifiedAt: now,
     failingSince: null,
@@ -108,13 +108,17 @@ export async function linkChat(
   } as const
   const before = await store.findChat(deps.db, wallet, chat.id)
   if (before !== undefined) {
-    const named = link.name === null ? {} : { name: link.name }
-    const row = await store.updateRow(deps.db, before.id, { ...linked, ...named })
+    const changed = {
+      ...(link.name !== null && { name: link.name }),
+      ...(link.membersAcknowledge !== undefined && { membersAcknowledge: link.membersAcknowledge }),
+    }
+    const row = await store.updateRow(deps.db, before.id, { ...linked, ...changed })
     return { recipient: toRecipient(row), wallet, scopes, again: true }
   }
   await requireCapacity(deps.db, wallet)
   const row = await store.insertRow(deps.db, {
     ...linked,
+    membersAcknowledge: link.membersAcknowledge ?? true,
     wallet,
     channel: 'telegram',
     own: false,
@@ -241,16 +245,14 @@ export async function updateChat(
     readonly timezone?: string
     /** Topic for alerts; null for none. */
     readonly threadId?: number | null
-    readonly membersAcknowledge?: boolean
   },
 ): Promise<void> {
-  const { chatId, locale, timezone, threadId, membersAcknowledge } = input
+  const { chatId, locale, timezone, threadId } = input
   const updatedAt = deps.clock.now()
   await transact(deps.db, async (tx) => {
     await links.updateChatRows(tx, chatId, {
       ...(locale !== undefined && { locale }),
       ...(timezone !== undefined && { timezone }),
-      ...(membersAcknowledge !== undefined && { membersAcknowledge }),
       updatedAt,
     })
     if (threadId === undefined) return
@@ -259,6 +261,17 @@ export async function updateChat(
       await moveDestination({ ...deps, db: tx }, row, destination, updatedAt)
     }
   })
+}
+
+/** Says whether every member of a group may acknowledge the alerts of one of its wallets. @throws AppError not_found */
+export async function changeAcknowledging(
+  deps: Pick<SealingDeps, 'db' | 'clock'>,
+  { wallet }: Caller,
+  { chatId, membersAcknowledge }: { readonly chatId: number; readonly membersAcknowledge: boolean },
+): Promise<void> {
+  const row = await store.findChat(deps.db, wallet, chatId)
+  if (row === undefined) throw new AppError('not_found', 'not_found')
+  await store.updateRow(deps.db, row.id, { membersAcknowledge, updatedAt: deps.clock.now() })
 }
 
 /**

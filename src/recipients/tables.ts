@@ -93,8 +93,8 @@ export const linkCodes = pgTable('link_codes', {
   wallet: text('wallet').notNull().$type<Address>(),
   name: text('name'),
   scopes: text('scopes').array().notNull().$type<readonly Scope[]>(),
-  /** Whether every member of a group may acknowledge. */
-  membersAcknowledge: boolean('members_acknowledge').notNull(),
+  /** Whether every member of a group may acknowledge; null leaves that as it is. */
+  membersAcknowledge: boolean('members_acknowledge'),
   /** Label of the API token that created the link; null without a token or label. */
   madeBy: text('made_by'),
   createdAt: timestamp('created_at', { withTimezone: true }).notNull(),

@@ -50,9 +50,9 @@ export async function createTelegramLink(
   {
     name,
     scopes,
-    membersAcknowledge = true,
+    membersAcknowledge,
   }: TelegramLinkRequest & {
-    /** Whether every member of a group may acknowledge. */
+    /** Whether every member of a group may acknowledge. If it is omitted, a linked group keeps what it has. */
     readonly membersAcknowledge?: boolean
   },
 ): Promise<TelegramLink> {
@@ -73,7 +73,7 @@ export async function createTelegramLink(
     wallet: caller.wallet,
     name: name ?? null,
     scopes: granted.scopes,
-    membersAcknowledge,
+    membersAcknowledge: membersAcknowledge ?? null,
     madeBy: (await creatorOf(deps, caller)).madeBy,
     createdAt,
     expiresAt,
@@ -135,7 +135,9 @@ export async function claimTelegramLink(
       { ...deps, db: tx },
       {
         ...toOffer(row),
-        membersAcknowledge: row?.membersAcknowledge ?? true,
+        ...(typeof row?.membersAcknowledge === 'boolean' && {
+          membersAcknowledge: row.membersAcknowledge,
+        }),
         ...{ chat, by, locale, at: now },
       },
     )

@@ -4,7 +4,7 @@ import { translator } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { invoke } from '#src/operations/gate/invoke.ts'
 import { acknowledge, listAlerts } from '#src/operations/rest/alerts.ts'
-import { deleteWatch, getWatch } from '#src/operations/rest/watches.ts'
+import { deleteWatch, getWatch, updateWatch } from '#src/operations/rest/watches.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME } from '../support/harness.ts'
@@ -489,6 +489,24 @@ describe('an alert in a group', () => {
     expect((await newest('bob')).state).toBe('acknowledged')
     await group.press('Unacknowledge', admin)
     expect((await newest('bob')).state).toBe('firing')
+    const refused = async (from: number, alertId: number) => {
+      const data = packed('alert.ack', { id: alertId })
+      const press = world.telegram.pressRaw(groupId, id, data, { from })
+      await world.settle()
+      expect(await press.answer()).toMatchObject({ text: LINKERS, showAlert: true })
+      expect((await newest('bob')).state).toBe('firing')
+    }
+    // Nobody acknowledges of whom Telegram does not say that they are in the group.
+    const unknown = { error_code: 400, description: 'Bad Request: PARTICIPANT_ID_INVALID' }
+    world.telegram.failNext('getChatMember', unknown)
+    await refused(member, (await newest('bob')).id)
+    // A member acknowledges only what the group was sent.
+    const unheard = await world.addWatch('bob', { label: 'Node B' })
+    const params = { id: String(unheard) }
+    await world.as('bob', updateWatch, { params, body: { recipientIds: [] } })
+    await alerts.fire(unheard, { event: COMMIT })
+    await refused(member, (await newest('bob')).id)
+    await world.as('bob', deleteWatch, { params })
     // The owner decides otherwise.
     await group.say('/menu')
     await group.press('Settings')

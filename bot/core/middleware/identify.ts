@@ -29,10 +29,9 @@ export function identify(app: App): Middleware<BotContext> {
   return async (ctx, next) => {
     const source = sourceOf(ctx)
     if (source === undefined) return
-    const isAdministrator =
-      source.kind === 'private' || (await isGroupAdministrator(ctx, source.from))
+    const standing = source.kind === 'private' ? AT_HOME : await standingIn(ctx, source.from)
     const place = await readPlace(app, ctx, source)
-    Object.assign(ctx, await stateOf(app, ctx, { ...source, isAdministrator }, place))
+    Object.assign(ctx, await stateOf(app, ctx, { ...source, ...standing }, place))
     await next()
   }
 }
@@ -47,11 +46,11 @@ export async function identifyAgain(
 ): Promise<void> {
   const source = sourceOf(ctx)
   if (source === undefined) throw new Error('update has no chat')
-  const { app, isAdministrator, openQuestion, pressedMessage } = ctx
+  const { app, isAdministrator, isMember, openQuestion, pressedMessage } = ctx
   const known = { ...ctx.knownChat, ...changes }
   const links = await listChatLinks(app, known.id)
   const place = { known, links, openQuestion, pressedMessage }
-  Object.assign(ctx, await stateOf(app, ctx, { ...source, isAdministrator }, place))
+  Object.assign(ctx, await stateOf(app, ctx, { ...source, isAdministrator, isMember }, place))
 }
 
 interface Source {
@@ -92,17 +91,18 @@ async function readPlace(app: App, ctx: BotContext, source: Source): Promise<Pla
 async function stateOf(
   app: App,
   ctx: BotContext,
-  source: Source & { readonly isAdministrator: boolean },
+  source: Source & Standing,
   { known, links: linked, openQuestion, pressedMessage }: Place,
 ): Promise<UpdateState> {
-  const { isAdministrator } = source
-  const links = await memberships(app, known, linked, source, isAdministrator)
+  const { isAdministrator, isMember } = source
+  const links = await memberships(app, known, linked, source)
   const readOnce = createReadOnce()
   return {
     app,
     knownChat: known,
     links,
     isAdministrator,
+    isMember,
     isAnonymous: source.isAnonymous,
     ...readerOf(app, known, links, ctx.me.username),
     openQuestion,
@@ -137,7 +137,7 @@ function readerOf(
 export async function privateState(app: App, known: KnownChat, bot: string): Promise<ChatState> {
   const from = { id: known.id }
   const linked = await listChatLinks(app, known.id)
-  const links = await memberships(app, known, linked, { from, isAnonymous: false }, false)
+  const links = await memberships(app, known, linked, { from, isAnonymous: false, ...NO_STANDING })
   const readOnce = createReadOnce()
   return {
     app,
@@ -174,16 +174,32 @@ function titleOf(chat: Chat): string {
   return [chat.first_name, chat.last_name].filter(Boolean).join(' ')
 }
 
-/** Whether the sender administers the group; requested only for presses and commands, else false. */
-async function isGroupAdministrator(ctx: BotContext, from: User): Promise<boolean> {
+/** What the sender is in a group. */
+interface Standing {
+  readonly isAdministrator: boolean
+  /** Whether the sender is in the group: others may press in a public group, and who left still sees old messages. */
+  readonly isMember: boolean
+}
+
+const NO_STANDING: Standing = { isAdministrator: false, isMember: false }
+/** In a private chat. */
+const AT_HOME: Standing = { isAdministrator: true, isMember: true }
+
+/** What the sender is in the group; requested only for presses and commands, else nothing. */
+async function standingIn(ctx: BotContext, from: User): Promise<Standing> {
   const isAsking = ctx.callbackQuery !== undefined || ctx.message?.text?.startsWith('/') === true
-  if (!isAsking || from.is_bot) return false
+  if (!isAsking || from.is_bot) return NO_STANDING
   try {
-    const { status } = await ctx.getChatMember(from.id)
-    return status === 'creator' || status === 'administrator'
+    const member = await ctx.getChatMember(from.id)
+    const isAdministrator = member.status === 'creator' || member.status === 'administrator'
+    const isRestricted = member.status === 'restricted' && member.is_member
+    return {
+      isAdministrator,
+      isMember: isAdministrator || isRestricted || member.status === 'member',
+    }
   } catch (error) {
     // Telegram rejects getChatMember, so the person is treated as having no rights.
-    if (isRefused(error, 400, 403)) return false
+    if (isRefused(error, 400, 403)) return NO_STANDING
     throw error
   }
 }
@@ -197,8 +213,12 @@ async function memberships(
   app: App,
   known: KnownChat,
   links: readonly ChatLink[],
-  { from, isAnonymous }: { readonly from: Pick<User, 'id'>; readonly isAnonymous: boolean },
-  isAdministrator: boolean,
+  {
+    from,
+    isAnonymous,
+    isAdministrator,
+    isMember,
+  }: Standing & { readonly from: Pick<User, 'id'>; readonly isAnonymous: boolean },
 ): Promise<readonly Membership[]> {
   const isPrivate = known.kind === 'private'
   const isOwnNeeded = !isPrivate && isAdministrator && links.length > 0
@@ -213,7 +233,8 @@ async function memberships(
         : ['read' as const]
       const caller = { wallet: link.wallet, scopes, via: 'telegram' } as const
       const person = isAnonymous ? {} : { telegramUserId: from.id }
-      return { ...link, manages, caller: { ...caller, ...person } }
+      const membersAcknowledge = link.membersAcknowledge && isMember
+      return { ...link, manages, membersAcknowledge, caller: { ...caller, ...person } }
     })
 }
 

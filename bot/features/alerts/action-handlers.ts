@@ -47,7 +47,7 @@ onPress(composer, 'alert.ack', MEMBERS, (ctx, { id }) =>
       const acted = await ctx.call(acknowledgeAlert, { body }, acknowledging(link))
       return acted.already ? alreadyText(ctx, acted) : acknowledgedText(ctx, acted)
     },
-    mayAcknowledge,
+    mayAcknowledgeAlert,
   ),
 )
 
@@ -60,7 +60,7 @@ onPress(composer, 'alert.unack', MEMBERS, (ctx, { id }) =>
       const { already } = await ctx.call(acknowledgeAlert, { body }, acknowledging(link))
       return ctx.t(already ? 'bot:toast.nothingToUndo' : 'bot:toast.unacknowledged')
     },
-    mayAcknowledge,
+    mayAcknowledgeAlert,
   ),
 )
 
@@ -227,17 +227,25 @@ async function act(
   ctx: BotContext,
   id: number,
   run: (found: FoundAlert) => Promise<string>,
-  isAllowed: (link: Membership) => boolean = ({ manages }) => manages,
+  isAllowed: (found: FoundAlert) => boolean = ({ link }) => link.manages,
 ): Promise<void> {
   await boxed(ctx, async () => {
     const found = await getAlertOfChat(ctx, id)
-    if (!isAllowed(found.link)) {
+    if (!isAllowed(found)) {
       return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
     }
     const { result: toast, isSent } = await runOnPressed(ctx, () => run(found))
     await ctx.answer(toast)
     if (!isSent) await updatePressedCard(ctx, id)
   })
+}
+
+/** Whether a person may acknowledge an alert: a member of a group only one that the group was sent. */
+function mayAcknowledgeAlert({ card, link }: FoundAlert): boolean {
+  if (link.manages) return true
+  const { recipientId } = link
+  const isSent = card.alert.deliveries.some((delivery) => delivery.recipientId === recipientId)
+  return isSent && mayAcknowledge(link)
 }
 
 /** Refusal of a press, in the reader's language. */

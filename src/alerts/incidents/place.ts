@@ -25,8 +25,10 @@ export async function placeInIncidents(
   const parts = candidates.map((candidate) => ({ ...candidate, watchId: candidate.watch.id }))
   const lasting = parts.filter((part) => canLast(causeOf(part)))
   const wallets = [...new Set(lasting.map(({ watch }) => watch.wallet))]
-  // Locked before the open alerts are read, so that two transactions do not both open an incident.
-  await takeNumbers(tx, new Map(wallets.map((wallet) => [wallet, 0])))
+  const locked = parts.filter((part) => part.isNotified || canLast(causeOf(part)))
+  // Locked before the open alerts are read, so that two transactions do not both open an incident, and all at once,
+  // so that two of them do not wait for each other.
+  await takeNumbers(tx, new Map(locked.map(({ watch }) => [watch.wallet, 0])))
   const open = wallets.length === 0 ? [] : await listOpenAlerts(tx, wallets)
   const watchIds = new Set(lasting.map(({ watchId }) => watchId))
   const places = assignIncidents(

@@ -194,9 +194,23 @@ function stepFor(lead: WaitingDelivery, situation: RecipientSituation): Step {
   const joined =
     lead.recovery || incident === undefined ? undefined : joinIncident(incident, lead, situation)
   if (joined !== undefined && !isReplacement(joined)) return joined
-  if (situation.ringsOnChange) return sendFresh(lead, situation)
+  if (situation.ringsOnChange) {
+    // Two messages of one incident at once would each end it.
+    return isIncidentOnItsWay(lead, situation) ? { ids: [lead.id] } : sendFresh(lead, situation)
+  }
   const joinedWatch = joined === undefined ? joinWatch(lead, situation) : undefined
   return joinedWatch ?? rollUp(situation) ?? joined ?? sendFresh(lead, situation)
+}
+
+/** Whether the first message about the incident of a delivery is being sent. */
+function isIncidentOnItsWay(
+  { incidentId }: WaitingDelivery,
+  { waiting }: RecipientSituation,
+): boolean {
+  return (
+    incidentId !== null &&
+    waiting.some((other) => other.taken === 'now' && other.incidentId === incidentId)
+  )
 }
 
 function isReplacement(step: Step): boolean {

@@ -204,7 +204,11 @@ function nextOf(recipientId: SQL, now: Date, notBefore: SQL = sql`null::timestam
       (select p.urgency, p.at from (
         (${first(sql`greatest(${now}::timestamptz, ${notBefore})`, isReady(now))} limit 1)
         union all
-        (${first(sql`d.leased_until`, sql`d.next_attempt_at <= ${now} and not ${isUnleased(now)}`)})
+        (select (array_agg(d.urgency order by d.leased_until, d.urgency desc))[1] as urgency, min(d.leased_until) as at
+          from deliveries d
+          where d.recipient_id = ${recipientId} and ${IS_WAITING} and d.next_attempt_at <= ${now}
+            and not ${isUnleased(now)}
+          having count(*) > 0)
         ) p limit 1)
       union all
       (${first(sql`d.next_attempt_at`, sql`d.next_attempt_at > ${now}`)})

@@ -8,7 +8,11 @@ import { muteChatAndReschedule } from '#src/alerts/reminders/settings-changes.ts
 import { SCOPES } from '#src/kernel/caller.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { Address } from '#src/kernel/units.ts'
-import { updateChat as changeChat, unlinkChat as unlink } from '#src/recipients/chats.ts'
+import {
+  changeAcknowledging,
+  updateChat as changeChat,
+  unlinkChat as unlink,
+} from '#src/recipients/chats.ts'
 import * as connect from '#src/recipients/connect.ts'
 import { TimeZone } from '#src/recipients/model.ts'
 import * as links from '#src/recipients/telegram-link.ts'
@@ -87,12 +91,12 @@ export const updateChat = defineChatOperation({
   handle: ({ app, body }) => changeChat(app, body),
 })
 
-/** Says whether every member of a linked group may acknowledge, for all its wallets. */
+/** Says whether every member of a linked group may acknowledge the wallet's alerts. */
 export const updateGroup = defineChatOperation({
   id: 'updateGroup',
   scope: 'write',
   body: z.strictObject({ chatId: ChatId, membersAcknowledge: z.boolean() }),
-  handle: ({ app, body }) => changeChat(app, body),
+  handle: ({ app, caller, body }) => changeAcknowledging(app, caller, body),
 })
 
 /** Creates a link for a group, whose members may acknowledge or not. */
