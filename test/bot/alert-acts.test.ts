@@ -4,6 +4,7 @@ import { translator } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { invoke } from '#src/operations/gate/invoke.ts'
 import { acknowledge, listAlerts } from '#src/operations/rest/alerts.ts'
+import { createRecipient } from '#src/operations/rest/recipients.ts'
 import { deleteWatch, getWatch, updateWatch } from '#src/operations/rest/watches.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
@@ -489,23 +490,28 @@ describe('an alert in a group', () => {
     expect((await newest('bob')).state).toBe('acknowledged')
     await group.press('Unacknowledge', admin)
     expect((await newest('bob')).state).toBe('firing')
+    const { id: heard } = await newest('bob')
     const refused = async (from: number, alertId: number) => {
       const data = packed('alert.ack', { id: alertId })
       const press = world.telegram.pressRaw(groupId, id, data, { from })
       await world.settle()
       expect(await press.answer()).toMatchObject({ text: LINKERS, showAlert: true })
-      expect((await newest('bob')).state).toBe('firing')
     }
     // Nobody acknowledges of whom Telegram does not say that they are in the group.
     const unknown = { error_code: 400, description: 'Bad Request: PARTICIPANT_ID_INVALID' }
     world.telegram.failNext('getChatMember', unknown)
-    await refused(member, (await newest('bob')).id)
+    await refused(member, heard)
+    expect((await newest('bob')).state).toBe('firing')
     // A member acknowledges only what the group was sent.
     const unheard = await world.addWatch('bob', { label: 'Node B' })
     const params = { id: String(unheard) }
-    await world.as('bob', updateWatch, { params, body: { recipientIds: [] } })
+    const url = 'https://example.org/hook'
+    const hook = { name: 'Pager', channel: 'webhook', url, default: false } as const
+    const { id: hookId } = await world.as('bob', createRecipient, { body: hook })
+    await world.as('bob', updateWatch, { params, body: { recipientIds: [hookId] } })
     await alerts.fire(unheard, { event: COMMIT })
     await refused(member, (await newest('bob')).id)
+    expect((await newest('bob')).state).toBe('firing')
     await world.as('bob', deleteWatch, { params })
     // The owner decides otherwise.
     await group.say('/menu')
@@ -514,7 +520,7 @@ describe('an alert in a group', () => {
     expect(await group.press('✓ Members acknowledge', member)).toMatchObject({ box: true })
     await group.press('✓ Members acknowledge', owner)
     expect(group.last().text).toContain('Only the administrators who are linked to the wallet')
-    const ack = packed('alert.ack', { id: (await newest('bob')).id })
+    const ack = packed('alert.ack', { id: heard })
     for (const other of [member, admin]) {
       const press = world.telegram.pressRaw(groupId, id, ack, { from: other })
       await world.settle()
@@ -523,7 +529,8 @@ describe('an alert in a group', () => {
     const press = world.telegram.pressRaw(groupId, id, ack, { from: owner })
     await world.settle()
     await press.answer()
-    expect((await newest('bob')).state).toBe('acknowledged')
+    const { data } = await world.as('bob', listAlerts, { query: {} })
+    expect(data.find((alert) => alert.id === heard)?.state).toBe('acknowledged')
   })
 
   test('has no button that nobody there may press', async () => {
