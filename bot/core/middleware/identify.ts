@@ -29,9 +29,9 @@ export function identify(app: App): Middleware<BotContext> {
   return async (ctx, next) => {
     const source = sourceOf(ctx)
     if (source === undefined) return
-    const standing = source.kind === 'private' ? AT_HOME : await standingIn(ctx, source.from)
+    const groupRole = source.kind === 'private' ? AT_HOME : await groupRoleOf(ctx, source.from)
     const place = await readPlace(app, ctx, source)
-    Object.assign(ctx, await stateOf(app, ctx, { ...source, ...standing }, place))
+    Object.assign(ctx, await stateOf(app, ctx, { ...source, ...groupRole }, place))
     await next()
   }
 }
@@ -91,7 +91,7 @@ async function readPlace(app: App, ctx: BotContext, source: Source): Promise<Pla
 async function stateOf(
   app: App,
   ctx: BotContext,
-  source: Source & Standing,
+  source: Source & GroupRole,
   { known, links: linked, openQuestion, pressedMessage }: Place,
 ): Promise<UpdateState> {
   const { isAdministrator, isMember } = source
@@ -137,7 +137,11 @@ function readerOf(
 export async function privateState(app: App, known: KnownChat, bot: string): Promise<ChatState> {
   const from = { id: known.id }
   const linked = await listChatLinks(app, known.id)
-  const links = await memberships(app, known, linked, { from, isAnonymous: false, ...NO_STANDING })
+  const links = await memberships(app, known, linked, {
+    from,
+    isAnonymous: false,
+    ...NO_GROUP_ROLE,
+  })
   const readOnce = createReadOnce()
   return {
     app,
@@ -175,20 +179,20 @@ function titleOf(chat: Chat): string {
 }
 
 /** What the sender is in a group. */
-interface Standing {
+interface GroupRole {
   readonly isAdministrator: boolean
   /** Whether the sender is in the group: others may press in a public group, and who left still sees old messages. */
   readonly isMember: boolean
 }
 
-const NO_STANDING: Standing = { isAdministrator: false, isMember: false }
+const NO_GROUP_ROLE: GroupRole = { isAdministrator: false, isMember: false }
 /** In a private chat. */
-const AT_HOME: Standing = { isAdministrator: true, isMember: true }
+const AT_HOME: GroupRole = { isAdministrator: true, isMember: true }
 
 /** What the sender is in the group; requested only for presses and commands, else nothing. */
-async function standingIn(ctx: BotContext, from: User): Promise<Standing> {
+async function groupRoleOf(ctx: BotContext, from: User): Promise<GroupRole> {
   const isAsking = ctx.callbackQuery !== undefined || ctx.message?.text?.startsWith('/') === true
-  if (!isAsking || from.is_bot) return NO_STANDING
+  if (!isAsking || from.is_bot) return NO_GROUP_ROLE
   try {
     const member = await ctx.getChatMember(from.id)
     const isAdministrator = member.status === 'creator' || member.status === 'administrator'
@@ -199,7 +203,7 @@ async function standingIn(ctx: BotContext, from: User): Promise<Standing> {
     }
   } catch (error) {
     // Telegram rejects getChatMember, so the person is treated as having no rights.
-    if (isRefused(error, 400, 403)) return NO_STANDING
+    if (isRefused(error, 400, 403)) return NO_GROUP_ROLE
     throw error
   }
 }
@@ -218,7 +222,7 @@ async function memberships(
     isAnonymous,
     isAdministrator,
     isMember,
-  }: Standing & { readonly from: Pick<User, 'id'>; readonly isAnonymous: boolean },
+  }: GroupRole & { readonly from: Pick<User, 'id'>; readonly isAnonymous: boolean },
 ): Promise<readonly Membership[]> {
   const isPrivate = known.kind === 'private'
   const isOwnNeeded = !isPrivate && isAdministrator && links.length > 0
