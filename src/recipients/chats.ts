@@ -79,7 +79,7 @@ export async function linkChat(
   link: ChatToLink & {
     readonly wallet: Address
     readonly scopes: readonly Scope[]
-    /** Whether every member of a group may acknowledge; by default they may. */
+    /** Whether every member of a group may acknowledge. By default that stays as it is; in a new group they may. */
     readonly membersAcknowledge?: boolean
     /** Name of the recipient; the chat's title by default. */
     readonly name: string | null
@@ -91,7 +91,7 @@ export async function linkChat(
     readonly at: Date
   },
 ): Promise<LinkedChat> {
-  const { wallet, scopes, chat, at: now } = link
+  const { wallet, scopes, chat, membersAcknowledge, at: now } = link
   const settings = await lockWallet(deps.db, wallet, now)
   await recordLinkedAccount(deps.db, wallet, link.by.id)
   const { threadId } = chat
@@ -101,6 +101,7 @@ export async function linkChat(
     status: 'active',
     statusReason: null,
     chatScopes: scopes,
+    ...(membersAcknowledge !== undefined && { membersAcknowledge }),
     linkedBy: link.by.id,
     verifiedAt: now,
     failingSince: null,
@@ -108,17 +109,13 @@ export async function linkChat(
   } as const
   const before = await store.findChat(deps.db, wallet, chat.id)
   if (before !== undefined) {
-    const changed = {
-      ...(link.name !== null && { name: link.name }),
-      ...(link.membersAcknowledge !== undefined && { membersAcknowledge: link.membersAcknowledge }),
-    }
-    const row = await store.updateRow(deps.db, before.id, { ...linked, ...changed })
+    const named = link.name === null ? {} : { name: link.name }
+    const row = await store.updateRow(deps.db, before.id, { ...linked, ...named })
     return { recipient: toRecipient(row), wallet, scopes, again: true }
   }
   await requireCapacity(deps.db, wallet)
   const row = await store.insertRow(deps.db, {
     ...linked,
-    membersAcknowledge: link.membersAcknowledge ?? true,
     wallet,
     channel: 'telegram',
     own: false,
