@@ -37,6 +37,7 @@ CREATE TABLE "alerts" (
 	"started_at" timestamp with time zone,
 	"is_episode" boolean NOT NULL,
 	"increase_of" integer,
+	"during" text,
 	"notified_at" timestamp with time zone,
 	"acknowledged_at" timestamp with time zone,
 	"acknowledged_by" text,

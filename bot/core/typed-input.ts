@@ -1,10 +1,12 @@
 /** Parses typed text into values. Pure. */
+import { Temporal } from 'temporal-polyfill'
 import { formatUnits, parseUnits } from 'viem/utils'
 import { USD_PER_1000_CREDITS_MICROS } from '#src/billing/price-list.ts'
 import { parseChance } from '#src/i18n/chance.ts'
 import { parseAmount, parseQuantity, type Quantity } from '#src/i18n/parse.ts'
 import { UNIT_SECONDS, unitKindOf } from '#src/i18n/unit-words.ts'
 import { assetSymbol } from '#src/kernel/chains.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { DurationField, NumberField } from '#src/watches/form.ts'
 import type { Parameter } from '#src/watches/signal.ts'
@@ -185,13 +187,50 @@ export function feedKey(text: string): string {
 
 /** Parses a time of day into `HH:MM`: `22:30`, `9.15`, `7 h`, `2230`, in the digits of any script. */
 export function readTime(text: string): string | undefined {
-  const plain = text
-    .normalize('NFKC')
-    .replace(/\p{Nd}/gu, (digit) => parseAmount(digit, 'en') ?? digit)
-    .trim()
+  const plain = withLatinDigits(text)
   const [, hours = '', minutes = '00'] =
     /^(\d{1,2})(?:\s*[:.h٫]\s*(\d{2})|\s*h)?$/i.exec(plain.replace(/^(\d{2})(\d{2})$/, '$1:$2')) ??
     []
   const isTime = hours !== '' && Number(hours) < 24 && Number(minutes) < 60
   return isTime ? `${hours.padStart(2, '0')}:${minutes}` : undefined
+}
+
+function withLatinDigits(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(/\p{Nd}/gu, (digit) => parseAmount(digit, 'en') ?? digit)
+    .trim()
+}
+
+/** Latest start that can be planned. */
+const PLANNED_DAYS_MAX = 366
+
+/**
+ * Parses a start to come: a time of day, which is the next one that the clock of the zone shows, or a date such as
+ * 2026-12-05 before it. Undefined if it is malformed, no date, in the past or more than a year away.
+ */
+export function readStart(text: string, timezone: string, now: Date): Date | undefined {
+  const [, date, rest = ''] =
+    /^(?:(\d{4}-\d{1,2}-\d{1,2})[\sT,]+)?(.+)$/.exec(withLatinDigits(text)) ?? []
+  const time = readTime(rest)
+  if (time === undefined) return undefined
+  const today = Temporal.Instant.fromEpochMilliseconds(now.getTime())
+    .toZonedDateTimeISO(timezone)
+    .toPlainDate()
+  const day = date === undefined ? today : dayOf(date)
+  if (day === undefined) return undefined
+  const at = (plain: Temporal.PlainDate) =>
+    new Date(plain.toPlainDateTime(time).toZonedDateTime(timezone).epochMilliseconds)
+  const start = date === undefined && at(day) <= now ? at(day.add({ days: 1 })) : at(day)
+  const isTooFar = start.getTime() - now.getTime() > PLANNED_DAYS_MAX * DAY_MS
+  return start <= now || isTooFar ? undefined : start
+}
+
+function dayOf(date: string): Temporal.PlainDate | undefined {
+  const [year = 0, month = 0, day = 0] = date.split('-').map(Number)
+  try {
+    return Temporal.PlainDate.from({ year, month, day }, { overflow: 'reject' })
+  } catch {
+    return undefined
+  }
 }

@@ -9,6 +9,7 @@ import { groupFeature } from './group/handlers.ts'
 import { createHelpFeature } from './help/handlers.ts'
 import { createLanguageFeature } from './language/handlers.ts'
 import { lookUpFeature } from './look-up/handlers.ts'
+import { maintenanceFeature } from './maintenance/handlers.ts'
 import { membershipFeature } from './membership/handlers.ts'
 import { muteFeature } from './mute/handlers.ts'
 import { newFeature } from './new/handlers.ts'
@@ -61,6 +62,7 @@ export const REGISTRY: readonly Feature[] = [
   watchSelectionFeature,
   settingsFeature,
   muteFeature,
+  maintenanceFeature,
   createLanguageFeature(() => REGISTRY),
   createHelpFeature(() => REGISTRY),
   stopFeature,

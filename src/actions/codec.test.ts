@@ -17,6 +17,7 @@ const duration = fc.constantFrom('1h', '8h', '24h', '7d', '8am', 'rec', '0')
 const ARGUMENTS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   id,
   recipient: id,
+  windowId: fc.stringMatching(/^[\w-]{1,36}$/),
   page: fc.integer({ min: 1, max: 1295 }),
   index: fc.integer({ min: 0, max: 46_655 }),
   rev: fc.integer({ min: 0, max: 1_679_615 }),

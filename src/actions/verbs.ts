@@ -103,6 +103,8 @@ const parameterValue = z.string().regex(/^[\w.+-]{1,5}$/)
 /** Duration of a mute. `8am`: until 08:00. `rec`: until the alert recovers. `0`: ends the mute. */
 const duration = z.enum(['1h', '8h', '24h', '7d', '8am', 'rec', '0'])
 export type MuteDuration = z.output<typeof duration>
+/** Id of a window of planned maintenance. */
+const windowId = z.string().regex(/^[\w-]{1,36}$/)
 /** A short word of one feature. */
 const word = z.string().regex(/^[a-z0-9]{1,3}$/)
 /** A page of the help, or the next step after terms are accepted. */
@@ -315,6 +317,13 @@ export const VERBS = {
   'mute.list': {},
   'mute.all': { duration },
   'mute.off': { kind: word, id },
+  maintenance: {},
+  'maintenance.ask': {},
+  /** Without an instant the window begins at once. */
+  'maintenance.add': { opened: optional(second), minutes: count },
+  'maintenance.card': { windowId },
+  'maintenance.repeat': { windowId, on: flag },
+  'maintenance.end': { windowId },
   help: { topic: optional(topic) },
   'group.settings': {},
   'group.members': { on: flag },

@@ -60,6 +60,7 @@ export const Alert = z
     recoveryOf: Id.nullable(),
     acknowledgedAt: Instant.nullable(),
     acknowledgedBy: z.string().nullable().meta({ description: 'operations:field.acknowledgedBy' }),
+    during: z.literal('maintenance').nullable().meta({ description: 'operations:field.during' }),
     deliveries: z.array(DeliveryEntry),
   })
   .meta({ id: 'Alert' })

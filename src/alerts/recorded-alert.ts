@@ -17,6 +17,7 @@ import {
 } from './messages/render.ts'
 import type { NotifyDeps } from './notify/deps.ts'
 import type { AlertRow } from './store.ts'
+import type { During } from './tables.ts'
 
 /** A recorded alert. */
 export interface RecordedAlert {
@@ -55,6 +56,11 @@ export function dataFor({ isGroup }: Pick<Reader, 'isGroup'>, data: JsonObject):
   return { ...others, isOwnPayment: true }
 }
 
+/** The note of an alert that fired during planned maintenance, and of its recovery. */
+export function maintenanceNotes(during: During | null): readonly AlertNote[] {
+  return during === null ? [] : [{ kind: 'maintenance' }]
+}
+
 /** The note of an alert that imposed a cooldown until this time, if it did. */
 export function cooldownNotes(until: Date | null | undefined): readonly AlertNote[] {
   return until === null || until === undefined ? [] : [{ kind: 'cooldown', until }]
@@ -62,10 +68,12 @@ export function cooldownNotes(until: Date | null | undefined): readonly AlertNot
 
 /** Notes below the body: of a recovery the duration of its alert, of an alert the cooldown that it imposed. */
 export function notesOf(row: AlertRow): readonly AlertNote[] {
-  const { recoveryOf, startedAt, firedAt, cooldownUntil } = row
-  if (cooldownUntil !== null) return cooldownNotes(cooldownUntil)
-  if (recoveryOf === null || startedAt === null) return []
-  return [{ kind: 'lasted', seconds: (firedAt.getTime() - startedAt.getTime()) / 1000 }]
+  const { recoveryOf, startedAt, firedAt, cooldownUntil, during } = row
+  const maintenance = maintenanceNotes(during)
+  if (cooldownUntil !== null) return [...maintenance, ...cooldownNotes(cooldownUntil)]
+  if (recoveryOf === null || startedAt === null) return maintenance
+  const seconds = (firedAt.getTime() - startedAt.getTime()) / 1000
+  return [{ kind: 'lasted', seconds }, ...maintenance]
 }
 
 /** Renders the message of an alert. The message of a recovery states the alert's duration. */

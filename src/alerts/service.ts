@@ -1,6 +1,7 @@
 import { outageStart } from '#src/channels/card/outage.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
+import { maintenanceAt } from '#src/recipients/maintenance.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { addCounterpartyRoles } from './counterparties.ts'
@@ -20,12 +21,14 @@ import type { AlertNote } from './messages/render.ts'
 import type { NotifyDeps } from './notify/deps.ts'
 import { type Notification, notifyRecipients } from './notify/notify.ts'
 import { markOwnTopups } from './own-topups.ts'
-import { cooldownNotes, recordedFromOpen } from './recorded-alert.ts'
+import { cooldownNotes, maintenanceNotes, recordedFromOpen } from './recorded-alert.ts'
 import { episodeKeyOf, hasRecovery, isMuted, nextReminder } from './rules.ts'
 import * as store from './store.ts'
+import type { During } from './tables.ts'
 
 /** A firing and its record, if it has one. */
 type RecordedFiring = EpisodeFiring & {
+  readonly during: During | null
   readonly candidate: AlertCandidate
   readonly incidentId: number | undefined
 }
@@ -43,22 +46,29 @@ export async function recordAlerts(
 ): Promise<void> {
   const now = deps.clock.now()
   const candidates = await addCounterpartyRoles(tx, await markOwnTopups(tx, all))
-  const inserted = await store.insertAlerts(tx, await placeInIncidents(tx, candidates), now)
+  const settings = await listSettings(tx, walletsOf(candidates))
+  const placed = await placeInIncidents(tx, candidates)
+  const held = placed.map((candidate) => ({ ...candidate, during: duringOf(candidate, settings) }))
+  const inserted = await store.insertAlerts(tx, held, now)
   const insertedBy = new Map(inserted.map((alert) => [alert.key, alert]))
   const fired = candidates.map((candidate): RecordedFiring => {
     const { signal, event, position } = candidate
     const watchId = candidate.watch.id
     const alert = insertedBy.get(store.alertKey({ watchId, signal, event, position }))
-    return { ...candidate, candidate, alertId: alert?.id, incidentId: alert?.incidentId, watchId }
+    const during = duringOf(candidate, settings)
+    const ids = { alertId: alert?.id, incidentId: alert?.incidentId, watchId }
+    return { ...candidate, ...ids, candidate, during }
   })
   logRecorded(deps, fired.filter(isNewAlert))
   const isEpisode = ({ isRecovery, event }: RecordedFiring) => isRecovery || hasRecovery(event)
-  const alone = fired.filter((alert) => !isEpisode(alert)).filter(isNewAlert)
+  const alone = fired
+    .filter((alert) => !isEpisode(alert) && alert.during === null)
+    .filter(isNewAlert)
   const ofEpisodes = fired.filter(
     (alert) => isEpisode(alert) && (isNewAlert(alert) || alert.isRecovery),
   )
   const notifications =
-    ofEpisodes.length === 0 ? [] : await updateEpisodes(deps, tx, ofEpisodes, now)
+    ofEpisodes.length === 0 ? [] : await updateEpisodes(deps, tx, ofEpisodes, { settings, now })
   await notifyRecipients(deps, tx, [
     ...alone.map((alert) =>
       toNotification(alert, { kind: 'alert', effectiveSeverity: alert.severity }, now),
@@ -67,19 +77,32 @@ export async function recordAlerts(
   ])
 }
 
+function walletsOf(candidates: readonly AlertCandidate[]) {
+  return [...new Set(candidates.map(({ watch }) => watch.wallet))]
+}
+
+/** The maintenance in which an alert fires. The end of an alert is always recorded as what it is. */
+function duringOf(
+  { watch, firedAt, isRecovery }: AlertCandidate,
+  settings: ReadonlyMap<string, Settings>,
+): During | null {
+  const walletSettings = settings.get(watch.wallet) ?? DEFAULT_SETTINGS
+  const isHeld = !isRecovery && maintenanceAt(walletSettings, watch.id, firedAt) !== undefined
+  return isHeld ? 'maintenance' : null
+}
+
 /** Starts, changes and ends episodes, and returns the notifications. */
 async function updateEpisodes(
   deps: NotifyDeps,
   tx: Db,
   fired: readonly RecordedFiring[],
-  now: Date,
+  { settings, now }: { readonly settings: ReadonlyMap<string, Settings>; readonly now: Date },
 ): Promise<readonly Notification[]> {
-  const wallets = [...new Set(fired.map(({ candidate }) => candidate.watch.wallet))]
+  const wallets = walletsOf(fired.map(({ candidate }) => candidate))
   const before = await episodes.listOpenAlerts(tx, wallets)
   const result = applyFirings(fired, before)
   await episodes.endEpisodes(tx, result.ends)
   logEnded(deps, result.ends)
-  const settings = await listSettings(tx, wallets)
   const fresh = fired.filter(isNewAlert)
   const ids = fresh.map(({ alertId }) => alertId)
   const causes = await findActiveCauses(tx, result.open, ids)
@@ -87,16 +110,17 @@ async function updateEpisodes(
   const inhibited = new Set(
     fresh.filter((alert) => inhibitedAlerts.some(({ id }) => id === alert.alertId)),
   )
+  const isHeldBack = (alert: NewAlert) => inhibited.has(alert) || alert.during !== null
   const marks = fresh.flatMap((alert) => {
-    const isInhibited = inhibited.has(alert)
+    const isHeld = isHeldBack(alert)
     const mark = toEpisodeMark(alert, result, othersOfIncident(alert, before, ids))
     const walletSettings = settings.get(alert.candidate.watch.wallet) ?? DEFAULT_SETTINGS
     const isMuted = mark.mutedAt !== undefined
     return [
       {
         ...mark,
-        ...(isInhibited && { notifiedAt: null }),
-        remindAt: isInhibited || isMuted ? undefined : remindAt(alert, walletSettings, now),
+        ...(isHeld && { notifiedAt: null }),
+        remindAt: isHeld || isMuted ? undefined : remindAt(alert, walletSettings, now),
       },
     ]
   })
@@ -107,7 +131,7 @@ async function updateEpisodes(
     tx,
     result.ends.flatMap(({ alertIds }) => alertIds),
   )
-  const notified = fresh.filter((alert) => !inhibited.has(alert) && !isUnnotified(alert, result))
+  const notified = fresh.filter((alert) => !isHeldBack(alert) && !isUnnotified(alert, result))
   return [
     ...notified.map((alert) =>
       episodeNotification(alert, result, othersOfIncident(alert, before, ids), now),
@@ -158,6 +182,7 @@ function toEpisodeMark(
     return {
       ...{ id, ...ended },
       ...(first !== undefined && { recoveryOf: first.id, startedAt: startOfAlert(first) }),
+      ...(first?.during && { during: first.during }),
     }
   }
   const mutedAt = muteOf(others)
@@ -241,6 +266,7 @@ function recoveryNotes(
             })),
           } as const,
         ]),
+    ...maintenanceNotes(first?.during ?? null),
     ...(until && until > firing.firedAt ? cooldownNotes(until) : []),
   ]
 }

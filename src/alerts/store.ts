@@ -20,7 +20,7 @@ import { CANARY_WALLET } from '#src/kernel/canary.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { PlacedCandidate } from './incidents/place.ts'
 import { hasRecovery } from './rules.ts'
-import { alerts } from './tables.ts'
+import { alerts, type During } from './tables.ts'
 
 export type AlertRow = typeof alerts.$inferSelect
 
@@ -30,6 +30,9 @@ export interface InsertedAlert {
   readonly incidentId: number
   readonly key: string
 }
+
+/** A candidate with the maintenance in which it fired. */
+export type HeldCandidate = PlacedCandidate & { readonly during: During | null }
 
 /** Unique key of an alert: watch, signal, event, position. */
 export function alertKey(of: {
@@ -49,20 +52,20 @@ export function alertKey(of: {
  */
 export async function insertAlerts(
   tx: Db,
-  candidates: readonly PlacedCandidate[],
+  candidates: readonly HeldCandidate[],
   createdAt: Date,
 ): Promise<InsertedAlert[]> {
   if (candidates.length === 0) return []
-  const column = <T>(read: (candidate: PlacedCandidate) => T) => sql.param(candidates.map(read))
+  const column = <T>(read: (candidate: HeldCandidate) => T) => sql.param(candidates.map(read))
   const insert = sql`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, data,
       position, fired_at, state, recovered_at, is_episode, escalate_at, notified_at, reminders_sent, created_at,
-      cooldown_until, incident_id, opens_incident)
+      cooldown_until, incident_id, opens_incident, during)
     select r.wallet, r.watch_id, r.watch_label, r.type, r.signal, r.group, r.event, r.severity,
       r.data, r.position, r.fired_at, case when r.is_recovery then 'recovered' else 'firing' end,
       case when r.is_recovery then r.fired_at end, r.is_episode,
       ${createdAt}::timestamptz + r.escalate_minutes * interval '1 minute', ${createdAt}, 0, ${createdAt},
-      r.cooldown_until, r.incident_id, r.opens_incident
+      r.cooldown_until, r.incident_id, r.opens_incident, r.during
     from rows from (unnest(
       ${column(({ watch }) => watch.wallet)}::text[],
       ${column(({ watch }) => watch.id)}::int[],
@@ -80,10 +83,11 @@ export async function insertAlerts(
       ${column(escalationMinutes)}::int[],
       ${column(({ cooldownUntil }) => cooldownUntil ?? null)}::timestamptz[],
       ${column(({ incidentId }) => incidentId)}::int[],
-      ${column(({ opensIncident }) => opensIncident)}::bool[]
+      ${column(({ opensIncident }) => opensIncident)}::bool[],
+      ${column(({ during }) => during)}::text[]
     ), ${ANY_LENGTH}) as r(wallet, watch_id, watch_label, type, signal, "group", event, severity,
       data, position, fired_at, is_recovery, is_episode, escalate_minutes, cooldown_until,
-      incident_id, opens_incident, nothing)
+      incident_id, opens_incident, during, nothing)
     -- What is known is left out before it takes a number: numbers end, and a history may be replayed often.
     left join lateral (
       select true as is_known from alerts a
@@ -103,9 +107,21 @@ export async function insertAlerts(
   }))
 }
 
-/** Minutes after which an alert is escalated; null if it never is, such as alerts of severity info. */
-function escalationMinutes({ watch, severity, isRecovery }: PlacedCandidate): number | null {
-  return isRecovery || severity === 'info' ? null : (watch.escalateAfterMinutes ?? null)
+/**
+ * Minutes after which an alert is escalated; null if it never is, such as alerts of severity info, and alerts that are
+ * never sent because they fired during maintenance and nothing ends them.
+ */
+function escalationMinutes({
+  watch,
+  event,
+  severity,
+  isRecovery,
+  during,
+}: HeldCandidate): number | null {
+  const isNeverSent = during !== null && !hasRecovery(event)
+  return isRecovery || isNeverSent || severity === 'info'
+    ? null
+    : (watch.escalateAfterMinutes ?? null)
 }
 
 interface InsertedRow extends Record<string, unknown> {

@@ -57,6 +57,9 @@ export const incidentNumbers = pgTable('incident_numbers', {
   last: integer('last').notNull(),
 })
 
+/** What kept an alert from being sent when it fired. */
+export type During = 'maintenance'
+
 /** Condition: an alert `d` is to be reminded of. It matches the index of these alone. */
 export const IS_REMINDED = sql.raw('d.remind_at is not null')
 
@@ -101,7 +104,9 @@ export const alerts = pgTable(
     isEpisode: boolean('is_episode').notNull(),
     /** Of a severity increase: first alert of the episode. */
     increaseOf: integer('increase_of'),
-    /** Time at which the alert's deliveries were written; null while another alert inhibits it. */
+    /** Planned maintenance in which the alert fired, so that it was sent to nobody then; else null. */
+    during: text('during').$type<During>(),
+    /** Time at which the alert's deliveries were written; null while another alert or maintenance holds it back. */
     notifiedAt: timestamp('notified_at', { withTimezone: true }),
     acknowledgedAt: timestamp('acknowledged_at', { withTimezone: true }),
     /** Name of the person who acknowledged the alert, from the channel that was used. */

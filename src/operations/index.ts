@@ -4,6 +4,7 @@ import { alertOperations } from './rest/alerts.ts'
 import { authOperations } from './rest/auth.ts'
 import { channelOperations } from './rest/channels.ts'
 import { discoveryOperations } from './rest/discovery.ts'
+import { maintenanceOperations } from './rest/maintenance.ts'
 import { messageOperations } from './rest/message-preview.ts'
 import { pricingOperations } from './rest/pricing.ts'
 import { providerOperations } from './rest/providers.ts'
@@ -26,6 +27,7 @@ export const REGISTRY: readonly AnyOperation[] = [
   ...providerOperations,
   ...recipientOperations,
   ...settingsOperations,
+  ...maintenanceOperations,
   ...statsOperations,
   ...subscriptionOperations,
   ...topupOperations,

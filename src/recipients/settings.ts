@@ -1,12 +1,21 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { textFormat } from '#src/kernel/text-format.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
+import {
+  currentWindows,
+  MAINTENANCE_MAX,
+  type MaintenanceRequest,
+  MaintenanceWindow,
+  NewMaintenance,
+} from './maintenance.ts'
 import { TimeZone } from './model.ts'
 import * as store from './settings-store.ts'
 import { updateOwnChannels } from './store.ts'
@@ -53,11 +62,15 @@ const fields = {
   digest: z.enum(['off', '15m', '1h', 'daily']).meta({ description: 'operations:field.digest' }),
   digestAt: TimeOfDay,
   repeat: z.strictObject({ critical: Reminders }),
+  maintenance: z
+    .array(MaintenanceWindow)
+    .max(MAINTENANCE_MAX)
+    .meta({ description: 'operations:field.maintenance' }),
 }
 
 const StoredSettings = z.strictObject(fields)
 
-/** A wallet's notification settings. They apply to messages to people, never to programs. */
+/** A wallet's notification settings. They apply to messages to people; `maintenance` applies to programs, too. */
 export const Settings = z
   .strictObject({
     ...fields,
@@ -66,8 +79,13 @@ export const Settings = z
   .meta({ id: 'Settings' })
 export type Settings = z.output<typeof Settings>
 
-/** Body of `PUT /settings`: the whole object. If `version` is sent, it must be the current version. */
-export const NewSettings = Settings.partial({ version: true }).meta({ id: 'SettingsRequest' })
+/**
+ * Body of `PUT /settings`: the whole object. If `version` is sent, it must be the current version. Without `maintenance`
+ * the windows stay as they are.
+ */
+export const NewSettings = Settings.partial({ version: true })
+  .extend({ maintenance: NewMaintenance.optional() })
+  .meta({ id: 'SettingsRequest' })
 export type NewSettings = z.output<typeof NewSettings>
 
 const FIRST_VERSION = 1
@@ -82,6 +100,7 @@ export const DEFAULT_SETTINGS: Settings = {
   digest: 'off',
   digestAt: '09:00',
   repeat: { critical: [15, 60, 240] },
+  maintenance: [],
   version: FIRST_VERSION,
 }
 
@@ -112,12 +131,83 @@ export async function replaceSettings(
       throw new AppError('stale', 'etag_mismatch')
     }
     const critical = settings.repeat.critical.toSorted((a, b) => a - b)
-    const sorted = { ...settings, repeat: { critical } }
-    const version = await store.saveSettings(tx, caller.wallet, { settings: sorted, at: now })
+    const maintenance = (settings.maintenance ?? current.maintenance).map(withId)
+    const changed = { ...settings, repeat: { critical }, maintenance }
+    const saved = await save(tx, caller, changed, now)
     const { locale, timezone } = settings
     await updateOwnChannels(tx, caller.wallet, { locale, timezone, updatedAt: now })
-    return { ...sorted, version }
+    return saved
   })
+}
+
+/**
+ * Adds a window of planned maintenance to the wallet's settings.
+ *
+ * @throws AppError conflict `maintenance_limit_reached`; invalid `validation_failed` if it is over already
+ */
+export async function addMaintenance(
+  deps: { readonly db: Db; readonly clock: Clock },
+  caller: Caller,
+  { name, minutes, watchIds = null, from, repeat = null }: MaintenanceRequest,
+): Promise<MaintenanceWindow> {
+  return await deps.db.transaction(async (tx) => {
+    const now = deps.clock.now()
+    const { version: _, ...current } = await lockWallet(tx, caller.wallet, now)
+    const others = currentWindows(current, now).map(({ period: _, ...window }) => window)
+    if (others.length >= MAINTENANCE_MAX) {
+      throw new AppError('conflict', 'maintenance_limit_reached', {
+        values: { count: MAINTENANCE_MAX },
+      })
+    }
+    const begins = from ?? now
+    const until = new Date(begins.getTime() + minutes * MINUTE_MS)
+    if (until <= now && repeat === null) {
+      throw new AppError('invalid', 'validation_failed', {
+        errors: [{ pointer: '/from', code: 'ends_before_now' }],
+      })
+    }
+    const window = withId({ name, watchIds, from: begins, until, repeat })
+    await save(tx, caller, { ...current, maintenance: [...others, window] }, now)
+    return window
+  })
+}
+
+/**
+ * Ends a window of planned maintenance for good.
+ *
+ * @throws AppError not_found
+ */
+export async function removeMaintenance(
+  deps: { readonly db: Db; readonly clock: Clock },
+  caller: Caller,
+  windowId: string,
+): Promise<Settings> {
+  return await deps.db.transaction(async (tx) => {
+    const now = deps.clock.now()
+    const { version: _, ...current } = await lockWallet(tx, caller.wallet, now)
+    const maintenance = current.maintenance.filter(({ id }) => id !== windowId)
+    if (maintenance.length === current.maintenance.length) {
+      throw new AppError('not_found', 'not_found')
+    }
+    return await save(tx, caller, { ...current, maintenance }, now)
+  })
+}
+
+function withId({ id = randomUUID(), ...window }: NewMaintenance[number]): MaintenanceWindow {
+  return { id, ...window }
+}
+
+/** Writes the settings without the windows that are over for good. */
+async function save(
+  tx: Db,
+  { wallet }: Caller,
+  settings: Omit<Settings, 'version'>,
+  now: Date,
+): Promise<Settings> {
+  const maintenance = currentWindows(settings, now).map(({ period: _, ...window }) => window)
+  const changed = { ...settings, maintenance }
+  const version = await store.saveSettings(tx, wallet, { settings: changed, at: now })
+  return { ...changed, version }
 }
 
 /** Settings of these wallets; a wallet that is missing in the result has `DEFAULT_SETTINGS`. */

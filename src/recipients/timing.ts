@@ -5,7 +5,7 @@
 import { Temporal } from 'temporal-polyfill'
 import type { EnvelopeKind } from '#src/channels/envelope.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
-import { HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
+import { HOUR_MS, MINUTE_MS, type TimePeriod } from '#src/kernel/durations.ts'
 import type { Settings } from './settings.ts'
 
 /** Decision about the time of a message: sent now, deferred, or never sent. */
@@ -23,12 +23,6 @@ export interface TimingReader {
   /** IANA name. */
   readonly timezone: string
   readonly mutedUntil: Date | null
-}
-
-/** A period. It includes `from` and excludes `to`. */
-export interface TimePeriod {
-  readonly from: Date
-  readonly to: Date
 }
 
 /**

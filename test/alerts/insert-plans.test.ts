@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { PlacedCandidate } from '#src/alerts/incidents/place.ts'
 import { dropOldAlerts } from '#src/alerts/retention.ts'
+import type { HeldCandidate } from '#src/alerts/store.ts'
 import { insertAlerts } from '#src/alerts/store.ts'
 import type { Db } from '#src/db/connection.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
@@ -23,16 +23,16 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-function candidates(first: number, count: number): readonly PlacedCandidate[] {
+function candidates(first: number, count: number): readonly HeldCandidate[] {
   return Array.from({ length: count }, (_, index) => ({
     ...{ type: 'feed-move', signal: 'price-move', group: 'alerts', event: 'feed-move.threshold' },
     ...{ severity: 'warning', data: {}, isRecovery: false, isNotified: true, position: 1 },
-    ...{ firedAt: NOW, incidentId: first + index, opensIncident: true },
+    ...{ firedAt: NOW, incidentId: first + index, opensIncident: true, during: null },
     watch: {
       ...{ id: first + index, wallet: `0x${'1'.repeat(40)}`, label: 'FLR/USD', recipientIds: null },
       ...{ minSeverity: 'info', mutedUntil: null },
     },
-  })) as unknown as PlacedCandidate[]
+  })) as unknown as HeldCandidate[]
 }
 
 async function scansOf(tx: Db): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readDuration, readFeed, readNumber, readTime } from '#bot/core/typed-input.ts'
+import { readDuration, readFeed, readNumber, readStart, readTime } from '#bot/core/typed-input.ts'
 import { AlertSelectionQuery } from '#src/alerts/model.ts'
 import { createChannels } from '#src/channels/index.ts'
 import { isTimeZone } from '#src/i18n/format.ts'
@@ -46,6 +46,10 @@ const feed: Reader = (text) => {
   return FEEDS.includes(read) ? read : undefined
 }
 
+/** A start as people type it, at a time before that of the examples. */
+const start: Reader = (text) =>
+  readStart(text, 'UTC', new Date('2026-12-01T12:00:00Z'))?.getTime()
+
 const zone: Reader = (text) => {
   const found = findZones(text)
   return found.length === 1 ? found[0] : undefined
@@ -80,6 +84,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   'bot:ask.from': readTime,
   'bot:ask.to': readTime,
   'bot:ask.digest': readTime,
+  'bot:ask.maintenance': start,
+  'bot:ask.notStart': start,
   'bot:ask.notTime': readTime,
   'bot:zone.send': zone,
   'bot:zone.unknown': zone,

@@ -132,6 +132,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
     'messages:fsp.*': 'address',
     'messages:line*': 'clock',
     'bot:settings.*': 'clock',
+    'bot:maintenance.*': 'near',
     otherwise: 'instant',
   },
   function: 'code',

@@ -55,6 +55,8 @@ const LISTS: ReadonlySet<Verb> = new Set([
   'watch.muteFor',
   'watch.escAfter',
   'mute.all',
+  'maintenance.add',
+  'maintenance.card',
   'group.topic',
   'help',
 ])

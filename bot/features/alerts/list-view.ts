@@ -134,7 +134,8 @@ function alertLine(reader: Reader, line: AlertLine, now: Date): string {
           duration: formatDuration(seconds, t.locale, 'short'),
         })
   const start = `${lineStart(t.locale)}${alertGlyph(line)}`
-  return [start, text, ...acknowledged(reader, line)].join(' ')
+  const during = line.during === null ? [] : [t.html('bot:alerts.during')]
+  return [start, text, ...acknowledged(reader, line), ...during].join(' ')
 }
 
 /** Glyph of an alert's severity, or of a recovered alert. */

@@ -68,7 +68,9 @@ export function muteScreen(reader: Reader, muted: ActiveMutes, options: MuteOpti
   const rows = [
     chatUntil === undefined ? [all('1h'), all('8h'), all('8am')] : [],
     ...ends,
-    [menuButton(t), act(t('bot:button.muteWatch'), packed('watch.list', { page: 1 }))],
+    [act(t('bot:button.muteWatch'), packed('watch.list', { page: 1 }))],
+    ...(canWrite ? [[act(t('bot:button.maintenance'), packed('maintenance'))]] : []),
+    [menuButton(t)],
   ]
   return screen(lines, buttons ? rows : [])
 }

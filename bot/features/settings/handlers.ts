@@ -73,11 +73,12 @@ type ScreenOf = (
  */
 async function change(
   ctx: BotContext,
-  changes: (settings: Settings) => Partial<Settings>,
+  changes: (settings: Settings) => Partial<Omit<Settings, 'maintenance'>>,
   draw: ScreenOf,
 ): Promise<void> {
-  const { version, ...before } = await ctx.call(getSettings)
-  const current = { ...before, version }
+  const current = await ctx.call(getSettings)
+  // Without the windows of maintenance, these stay as they are.
+  const { version: _, maintenance: __, ...before } = current
   const body = { ...before, ...changes(current) }
   try {
     await ctx.call(replaceSettings, { body, ifMatch: replaceSettings.etag?.(current) })
@@ -186,10 +187,11 @@ onPress(composer, 'settings.remind', PRIVATE, async (ctx, { choice }) => {
   const repeat = { critical: [...REMINDERS[choice]] }
   // The button belongs to a reminder: the press gets an answer, and the message stays as it is.
   if (!(await isDelivered(ctx))) return change(ctx, () => ({ repeat }), remindScreen)
-  const { version, ...before } = await ctx.call(getSettings)
+  const current = await ctx.call(getSettings)
+  const { version: _, maintenance: __, ...before } = current
   await ctx.call(replaceSettings, {
     body: { ...before, repeat },
-    ifMatch: replaceSettings.etag?.({ ...before, version }),
+    ifMatch: replaceSettings.etag?.(current),
   })
   await ctx.answer(ctx.t('bot:toast.remindersOff'))
 })

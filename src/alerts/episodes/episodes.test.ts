@@ -24,6 +24,7 @@ function openAlert(id: number, over: Partial<OpenAlert> = {}): OpenAlert {
     firedAt: at(position),
     startedAt: null,
     acknowledgedBy: null,
+    during: null,
     notifiedAt: at(position),
     acknowledgedAt: null,
     escalatedAt: null,

@@ -2,6 +2,7 @@
 import { SEVERITIES, type Severity, worstSeverity } from '#src/kernel/display-values.ts'
 import type { Address, JsonObject } from '#src/kernel/units.ts'
 import { endsEpisode, episodeKeyOf } from '../rules.ts'
+import type { During } from '../tables.ts'
 
 /** An alert that has not recovered. */
 export interface OpenAlert {
@@ -19,7 +20,9 @@ export interface OpenAlert {
   readonly firedAt: Date
   /** Of a severity increase: start of the episode. */
   readonly startedAt: Date | null
-  /** Null while another alert inhibits it. */
+  /** Planned maintenance in which it fired. */
+  readonly during: During | null
+  /** Null while another alert or maintenance holds it back. */
   readonly notifiedAt: Date | null
   readonly acknowledgedAt: Date | null
   /** Name of the person who acknowledged it. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { type Address, JsonObject, storedAddress } from '#src/kernel/units.ts'
-import { alerts } from '../tables.ts'
+import { alerts, type During } from '../tables.ts'
 import type { EpisodeEnd, OpenAlert } from './episodes.ts'
 
 /** Open alerts of these wallets' episodes, oldest first. */
@@ -63,7 +63,9 @@ export interface EpisodeColumns {
   readonly startedAt?: Date
   readonly increaseOf?: number
   readonly episodeSeverity?: Severity
-  /** Null if another alert inhibits the alert. */
+  /** Planned maintenance in which the alert fired. */
+  readonly during?: During
+  /** Null if another alert or maintenance holds the alert back. */
   readonly notifiedAt?: Date | null
   readonly mutedAt?: Date | undefined
   /** Set if the episode was escalated before; then the new alert counts as escalated, too. */
@@ -87,13 +89,14 @@ export async function saveEpisodeColumns(db: Db, marks: readonly EpisodeColumns[
       increase_of = coalesce(r."increaseOf", a.increase_of),
       episode_severity = coalesce(r."episodeSeverity", a.episode_severity),
       notified_at = case when r.unnotified then null else coalesce(r."notifiedAt", a.notified_at) end,
+      during = coalesce(r.during, a.during),
       muted_at = coalesce(r."mutedAt", a.muted_at),
       escalated_at = coalesce(r."escalatedAt", a.escalated_at),
       escalated_to = coalesce(r."escalatedTo", a.escalated_to),
       escalate_at = case when r."escalatedAt" is null then a.escalate_at end,
       remind_at = coalesce(r."remindAt", a.remind_at)
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "recoveryOf" int,
-      "startedAt" timestamptz, "increaseOf" int, "episodeSeverity" text, unnotified boolean, "notifiedAt" timestamptz,
+      "startedAt" timestamptz, "increaseOf" int, "episodeSeverity" text, unnotified boolean, "notifiedAt" timestamptz, during text,
       "mutedAt" timestamptz, "escalatedAt" timestamptz, "escalatedTo" int[], "remindAt" timestamptz)
     where a.id = r.id`)
 }

@@ -1,13 +1,14 @@
-/** Notifies of inhibited alerts when their cause is over. */
+/** Notifies of alerts that were held back when their cause or the maintenance of their watch is over. */
 
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { maintenanceAt } from '#src/recipients/maintenance.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import type { NotifyDeps } from '../notify/deps.ts'
 import { type Notification, notifyRecipients } from '../notify/notify.ts'
-import { cooldownNotes, recordedFromOpen } from '../recorded-alert.ts'
+import { cooldownNotes, maintenanceNotes, recordedFromOpen } from '../recorded-alert.ts'
 import { isMuted, isSignalFiring, nextReminder } from '../rules.ts'
 import type { OpenAlert } from './episodes.ts'
 import { findCause, isCause } from './inhibition.ts'
@@ -37,7 +38,7 @@ export async function findActiveCauses(
   )
 }
 
-/** Marks alerts that are no longer inhibited as notified, and returns them for notification. */
+/** Marks alerts that nothing holds back any more as notified, and returns them for notification. */
 export async function uninhibitAlerts(
   tx: Db,
   options: {
@@ -49,7 +50,10 @@ export async function uninhibitAlerts(
 ): Promise<readonly Notification[]> {
   const { open, causes, settings, now } = options
   const free = open.filter(
-    (openAlert) => openAlert.notifiedAt === null && findCause(openAlert, causes) === undefined,
+    (openAlert) =>
+      openAlert.notifiedAt === null &&
+      findCause(openAlert, causes) === undefined &&
+      maintenanceAt(settingsOf(settings, openAlert.wallet), openAlert.watchId, now) === undefined,
   )
   const watches = await listForNotification(
     tx,
@@ -62,7 +66,7 @@ export async function uninhibitAlerts(
   const ids = await episodes.markUninhibited(
     tx,
     notified.map(({ alert, watch }) => {
-      const { repeat } = settings.get(watch.wallet) ?? DEFAULT_SETTINGS
+      const { repeat } = settingsOf(settings, watch.wallet)
       const isReminded = alert.severity === 'critical' && alert.mutedAt === null
       const next = isReminded ? nextReminder(repeat.critical, now, now) : undefined
       return { id: alert.id, notifiedAt: now, remindAt: next }
@@ -76,13 +80,17 @@ export async function uninhibitAlerts(
     effectiveSeverity: alert.severity,
     isRecovery: false,
     ...(alert.startedAt && { startedAt: alert.startedAt }),
-    notes: cooldownNotes(alert.cooldownUntil),
+    notes: [...maintenanceNotes(alert.during), ...cooldownNotes(alert.cooldownUntil)],
     isQuiet: alert.mutedAt !== null || isMuted(watch, now),
   }))
 }
 
+function settingsOf(settings: ReadonlyMap<string, Settings>, wallet: string): Settings {
+  return settings.get(wallet) ?? DEFAULT_SETTINGS
+}
+
 /**
- * Releases alerts whose cause will not recover, because the watch of the cause was deleted or paused, or
+ * Releases alerts whose maintenance is over, and those whose cause will not recover, because the watch of the cause was deleted or paused, or
  * the cause was deleted from the history.
  */
 export async function uninhibitOrphanedAlerts(

@@ -182,6 +182,7 @@ const COLUMNS = [
   'body',
   'data',
   'incidentId',
+  'during',
 ] as const
 
 /** The selected history as CSV, newest first, line by line as it is read. */
@@ -241,6 +242,7 @@ export function toAlert(
     recoveryOf: row.recoveryOf,
     acknowledgedAt: row.acknowledgedAt,
     acknowledgedBy: row.acknowledgedBy,
+    during: row.during,
     deliveries,
   }
 }

@@ -9,6 +9,7 @@ import { readIncidents } from '../incidents/incident.ts'
 import type { Reader } from '../messages/render.ts'
 import type { AlertState } from '../model.ts'
 import * as store from '../store.ts'
+import type { During } from '../tables.ts'
 import type { ReadDeps } from './history.ts'
 import type { AlertSelector } from './part-store.ts'
 import { listAlertParts, readAlertCursor, toAlertPage } from './parts.ts'
@@ -32,6 +33,8 @@ export interface AlertLine {
   /** Length of the outage. */
   readonly durationSeconds: number | null
   readonly acknowledged: { readonly by: string | null } | null
+  /** Planned maintenance in which it began. */
+  readonly during: During | null
 }
 
 /** Filter of the list. */

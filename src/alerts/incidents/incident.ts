@@ -14,6 +14,7 @@ import type { Reader } from '../messages/render.ts'
 import { type AlertState, INCIDENT_PARTS_MAX, STATES_IN_ORDER } from '../model.ts'
 import { dataFor, recordedFromRow } from '../recorded-alert.ts'
 import type { AlertRow } from '../store.ts'
+import type { During } from '../tables.ts'
 import { headingOf, listedMessage, newestOfEach } from './heading.ts'
 import { listIncidentParts } from './part-store.ts'
 
@@ -39,6 +40,8 @@ export interface IncidentSummary {
   readonly durationSeconds: number | null
   /** Who took it last, if nothing of it is left to take. */
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
+  /** Planned maintenance in which it began. */
+  readonly during: During | null
   /** Its alerts and recoveries, newest first. */
   readonly parts: readonly AlertRow[]
 }
@@ -120,6 +123,7 @@ function courseOf(
     startedAt: from,
     recoveredAt: to,
     durationSeconds: outageSeconds({ from, to }),
+    during: alerts.find(({ during }) => during !== null)?.during ?? null,
     acknowledged: ownerOf(open.length > 0 ? open : alerts, open.length > 0),
   }
 }

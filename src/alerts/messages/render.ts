@@ -62,6 +62,8 @@ export interface OtherOpenAlert {
 export type AlertNote =
   /** Of a recovery: its duration. */
   | { readonly kind: 'lasted'; readonly seconds: number }
+  /** The alert fired during planned maintenance. */
+  | { readonly kind: 'maintenance' }
   /** Of a recovery: the alert was not sent separately. */
   | { readonly kind: 'held'; readonly firedAt: Date }
   /** The alert has been unacknowledged for this time. */
@@ -307,6 +309,8 @@ function textOfNote(
       return t('messages:recovered.lasted', {
         duration: formatDuration(note.seconds, locale, 'long'),
       })
+    case 'maintenance':
+      return t('messages:maintenance')
     case 'escalated':
       return t('messages:escalated', { duration: formatDuration(note.seconds, locale, 'long') })
     case 'cooldown': {

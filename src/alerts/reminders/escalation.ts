@@ -4,6 +4,8 @@ import type { Db } from '#src/db/connection.ts'
 import { lockIfDue } from '#src/db/due-rows.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { maintenanceAt } from '#src/recipients/maintenance.ts'
+import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import { newestOfEach } from '../incidents/heading.ts'
@@ -15,7 +17,7 @@ import * as store from '../store.ts'
 import * as escalationStore from './escalation-store.ts'
 import { toIdRows } from './id-rows.ts'
 
-/** Time after which an escalation that an inhibition or mute prevents is checked again. */
+/** Time after which an escalation that an inhibition, a mute or maintenance prevents is checked again. */
 const PREVENTED_MS = 5 * MINUTE_MS
 
 /** Result of a due escalation. */
@@ -38,7 +40,7 @@ export async function sendDueEscalations(
   const rows = await lockIfDue(tx, escalationStore.DUE_ESCALATIONS, { now, among: toIdRows(ids) })
   const watchIds = [...new Set(rows.map(({ watchId }) => watchId))]
   const watches = await listForNotification(tx, watchIds)
-  const steps = rows.map((row) => ({ row, step: stepOf(row, watches.get(row.watchId), now) }))
+  const steps = await stepsOf(tx, rows, watches, now)
   const of = (act: Step['act']) => steps.filter(({ step }) => step.act === act)
   const ended = of('end').map(({ row }) => row.id)
   await escalationStore.endEscalations(tx, ended)
@@ -89,6 +91,21 @@ export async function sendDueEscalations(
   return rows.length
 }
 
+async function stepsOf(
+  tx: Db,
+  rows: readonly store.AlertRow[],
+  watches: ReadonlyMap<number, WatchForNotification>,
+  now: Date,
+): Promise<readonly { readonly row: store.AlertRow; readonly step: Step }[]> {
+  const wallets = new Set([...watches.values()].map(({ wallet }) => wallet))
+  const settings = await listSettings(tx, [...wallets])
+  return rows.map((row) => {
+    const watch = watches.get(row.watchId)
+    const walletSettings = (watch && settings.get(watch.wallet)) ?? DEFAULT_SETTINGS
+    return { row, step: stepOf(row, watch, walletSettings, now) }
+  })
+}
+
 /** Whether nobody has acknowledged or muted an alert. */
 function isUntaken({ acknowledgedAt, mutedAt }: store.AlertRow): boolean {
   return acknowledgedAt === null && mutedAt === null
@@ -108,16 +125,25 @@ function escalationOf(row: store.AlertRow, watch: WatchForNotification, now: Dat
   }
 }
 
-function stepOf(row: store.AlertRow, watch: WatchForNotification | undefined, now: Date): Step {
+function stepOf(
+  row: store.AlertRow,
+  watch: WatchForNotification | undefined,
+  settings: Settings,
+  now: Date,
+): Step {
   if (watch === undefined || !watch.isJudged || watch.escalateTo.length === 0) return { act: 'end' }
   if (row.acknowledgedAt !== null || row.recoveredAt !== null || row.mutedAt !== null) {
     return { act: 'end' }
   }
   if (row.escalatedAt !== null || watch.escalateAfterMinutes === null) return { act: 'end' }
-  // Inhibitions and mutes can end at any time.
+  // Inhibitions, mutes and maintenance can end at any time.
   const later = new Date(now.getTime() + PREVENTED_MS)
   if (watch.mutedUntil !== null && isMuted(watch, now)) {
     return { act: 'wait', until: watch.mutedUntil < later ? watch.mutedUntil : later }
+  }
+  const maintenance = maintenanceAt(settings, row.watchId, now)
+  if (maintenance !== undefined) {
+    return { act: 'wait', until: maintenance.to < later ? maintenance.to : later }
   }
   if (row.notifiedAt === null) return { act: 'wait', until: later }
   const until = new Date(row.notifiedAt.getTime() + watch.escalateAfterMinutes * MINUTE_MS)

@@ -19,6 +19,7 @@ const WATCH: WatchForNotification = {
   off: [],
 }
 const ALERT = {
+  watchId: 1,
   isEpisode: true,
   severity: 'critical',
   signal: 'ftso-commit',
@@ -27,6 +28,8 @@ const ALERT = {
   mutedAt: null,
   notifiedAt: TOLD,
 } as const
+
+const SETTINGS = { repeat: { critical: [15, 60, 240] }, maintenance: [], timezone: 'UTC' }
 
 type About = Parameters<typeof reminderStepFor>[1]
 const step = (
@@ -38,7 +41,7 @@ const step = (
     { ...ALERT, ...alert },
     {
       watch: { ...WATCH, ...watch },
-      settings: { repeat: { critical: [15, 60, 240] } },
+      settings: SETTINGS,
       isUnsent: false,
       now: minute(15),
       ...about,
@@ -81,11 +84,24 @@ describe('an alert whose reminder is due', () => {
     expect(step({}, {}, { firing: [] })).toEqual({ act: 'end' })
   })
 
+  test('waits for the end of maintenance, and is sent then', () => {
+    const window = { id: 'w', name: 'Upgrade', watchIds: null, repeat: null }
+    const maintenance = [{ ...window, from: minute(10), until: minute(30) }]
+    const settings = { ...SETTINGS, maintenance }
+    expect(step({}, { settings })).toEqual({ act: 'wait', nextAt: minute(30) })
+    expect(step({}, { settings, now: minute(30) })).toMatchObject({ act: 'remind' })
+    expect(step({ watchId: 2 }, { settings: { ...settings, maintenance: [] } })).toMatchObject({
+      act: 'remind',
+    })
+  })
+
   test('waits while its watch is muted, and until the time that changed settings give', () => {
     expect(step({}, {}, { mutedUntil: minute(70) })).toEqual({ act: 'wait', nextAt: minute(240) })
-    const later = { settings: { repeat: { critical: [30] } } }
+    const later = { settings: { ...SETTINGS, repeat: { critical: [30] } } }
     expect(step({}, later)).toEqual({ act: 'wait', nextAt: minute(30) })
-    expect(step({}, { settings: { repeat: { critical: [] } } })).toEqual({ act: 'wait' })
+    expect(step({}, { settings: { ...SETTINGS, repeat: { critical: [] } } })).toEqual({
+      act: 'wait',
+    })
   })
 })
 

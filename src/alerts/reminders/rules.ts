@@ -1,4 +1,5 @@
 import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { type MaintenanceSettings, maintenanceAt } from '#src/recipients/maintenance.ts'
 import type { Settings } from '#src/recipients/settings.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { isMuted, isSignalFiring, nextReminder } from '../rules.ts'
@@ -24,10 +25,11 @@ export function reminderStepFor(
     | 'acknowledgedAt'
     | 'mutedAt'
     | 'notifiedAt'
+    | 'watchId'
   >,
   options: {
     readonly watch: WatchForNotification | undefined
-    readonly settings: Pick<Settings, 'repeat'>
+    readonly settings: Pick<Settings, 'repeat'> & MaintenanceSettings
     /** Whether the alert was never sent to a recipient because of a mute. */
     readonly isUnsent: boolean
     readonly now: Date
@@ -48,6 +50,8 @@ export function reminderStepFor(
     // When the mute ends, the alert is notified; its reminders continue afterwards.
     return { act: 'wait', nextAt: nextReminder(minutes, notifiedAt, watch.mutedUntil ?? now) }
   }
+  const maintenance = maintenanceAt(settings, row.watchId, now)
+  if (maintenance !== undefined) return { act: 'wait', nextAt: maintenance.to }
   const nextAt = nextReminder(minutes, notifiedAt, now)
   // The settings may have changed since the reminder was scheduled.
   const counts = minutes.some(

@@ -4,8 +4,15 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { setChatMute } from '#src/recipients/chats.ts'
+import type { MaintenanceRequest, MaintenanceWindow } from '#src/recipients/maintenance.ts'
 import { requestReschedule } from '#src/recipients/service.ts'
-import { type NewSettings, replaceSettings, type Settings } from '#src/recipients/settings.ts'
+import {
+  addMaintenance,
+  type NewSettings,
+  removeMaintenance,
+  replaceSettings,
+  type Settings,
+} from '#src/recipients/settings.ts'
 import * as acting from '../acknowledge/store.ts'
 import * as episodes from '../episodes/store.ts'
 import { planReminders } from './rules.ts'
@@ -30,6 +37,36 @@ export async function replaceSettingsAndReschedule(
     await requestReschedule(tx, [caller.wallet], deps.clock.now())
     await replanReminders(deps, tx, caller.wallet, settings)
     return settings
+  })
+}
+
+/**
+ * Plans maintenance. Reminders and escalations that fall into it wait for its end.
+ *
+ * @throws the errors of `recipients/settings.ts`
+ */
+export function planMaintenance(
+  deps: Deps,
+  caller: Caller,
+  request: MaintenanceRequest,
+): Promise<MaintenanceWindow> {
+  return transact(deps.db, (tx) => addMaintenance({ ...deps, db: tx }, caller, request))
+}
+
+/**
+ * Ends maintenance for good. Reminders follow their usual times again; what was held back is sent by the next pass of
+ * `jobs/escalate-and-remind`.
+ *
+ * @throws the errors of `recipients/settings.ts`
+ */
+export async function endMaintenanceAndReschedule(
+  deps: Deps,
+  caller: Caller,
+  windowId: string,
+): Promise<void> {
+  await transact(deps.db, async (tx) => {
+    const settings = await removeMaintenance({ ...deps, db: tx }, caller, windowId)
+    await replanReminders(deps, tx, caller.wallet, settings)
   })
 }
 

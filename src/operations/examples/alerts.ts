@@ -66,11 +66,12 @@ export function alertExamples(): ExamplesOf<typeof operations> {
     recoveryOf: null,
     acknowledgedAt: null,
     acknowledgedBy: null,
+    during: null,
     deliveries: [delivery],
   }
   const { id, incidentId, ...rest } = about
   const cells = { id, firedAt: FIRED_AT, recoveredAt: null, ...rest, title, body }
-  const row = { ...cells, data: JSON.stringify(data), incidentId }
+  const row = { ...cells, data: JSON.stringify(data), incidentId, during: null }
   return {
     listAlerts: { response: { data: [alert], nextCursor: null } },
     deleteAlerts: { request: { ids: [ALERT_ID] }, response: { deleted: 1 } },

@@ -7,7 +7,7 @@ import { discoveryExamples } from './discovery.ts'
 import { messageExamples } from './message-preview.ts'
 import { providerExamples } from './providers.ts'
 import { recipientExamples } from './recipients.ts'
-import { settingsExamples } from './settings.ts'
+import { maintenanceExamples, settingsExamples } from './settings.ts'
 import { statsExamples } from './stats.ts'
 import { subscriptionExamples } from './subscriptions.ts'
 import { topupExamples } from './topups.ts'
@@ -25,6 +25,7 @@ export function examplesAt(publicUrl: string): Readonly<Record<string, Operation
     ...providerExamples,
     ...recipientExamples,
     ...settingsExamples,
+    ...maintenanceExamples,
     ...statsExamples,
     ...subscriptionExamples,
     ...topupExamples(publicUrl),

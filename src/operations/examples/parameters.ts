@@ -1,4 +1,13 @@
-import { ALERT_ID, HANDLE, PROVIDER, RECIPIENT, SUBSCRIPTION, TOKEN_ID, WATCH } from './story.ts'
+import {
+  ALERT_ID,
+  HANDLE,
+  MAINTENANCE,
+  PROVIDER,
+  RECIPIENT,
+  SUBSCRIPTION,
+  TOKEN_ID,
+  WATCH,
+} from './story.ts'
 
 /** Values of the path, and of required query parameters, in the example of an operation; by its id. */
 export const PARAMETERS: Readonly<Record<string, Readonly<Record<string, string | number>>>> = {
@@ -7,6 +16,7 @@ export const PARAMETERS: Readonly<Record<string, Readonly<Record<string, string 
   acknowledge: { id: ALERT_ID },
   revokeToken: { id: TOKEN_ID },
   configureChannel: { key: 'email' },
+  deleteMaintenance: { id: MAINTENANCE.id },
   removeChannel: { key: 'email' },
   testChannel: { key: 'email' },
   getProviderFsp: { provider: PROVIDER },

@@ -2,13 +2,11 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Db } from '#src/db/connection.ts'
 import { deleteInBatches } from '#src/db/delete-in-batches.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { DAY_SECONDS, HOUR_MS, HOUR_SECONDS } from '#src/kernel/durations.ts'
+import { DAY_SECONDS, HOUR_MS, HOUR_SECONDS, MINUTE_SECONDS } from '#src/kernel/durations.ts'
 import { countRequest, type RequestCount, tooManyRequests } from '#src/kernel/rate-limit.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { deleteCounts } from './limits-store.ts'
 import { createRateCounts } from './rate-counts.ts'
-
-const MINUTE_SECONDS = 60
 
 /** Requests per number of seconds that a class allows. */
 export const RATE_CLASSES = {

@@ -10,9 +10,10 @@ import type { AcknowledgeInput } from '#src/alerts/model.ts'
 import { TRIAL_DAYS, TRIAL_SLOTS } from '#src/billing/price-list.ts'
 import { formatDateTime, formatDuration } from '#src/i18n/format.ts'
 import { id as bare, translator, typed } from '#src/i18n/translate.ts'
-import { DAY_SECONDS } from '#src/kernel/durations.ts'
+import { DAY_SECONDS, MINUTE_SECONDS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import * as destinations from '#src/recipients/destinations.ts'
+import type { MaintenanceRequest } from '#src/recipients/maintenance.ts'
 import type {
   ChannelSetup,
   NewRecipient,
@@ -107,6 +108,38 @@ export async function summarizeSettings({
   )
   const changes = different.length === 0 ? body : Object.fromEntries(different)
   return translator(locale)('operations:does.replaceSettings', { changes: changesOf(changes) })
+}
+
+/** Times are in UTC, as in the call. */
+export async function summarizeMaintenance({
+  app,
+  locale,
+  body: { name, minutes, from = app.clock.now(), watchIds = null, repeat = null },
+}: Summarized & { readonly body: MaintenanceRequest }): Promise<string> {
+  const t = translator(locale)
+  const times = {
+    from: formatDateTime(from, locale, ZONE),
+    duration: formatDuration(minutes * MINUTE_SECONDS, locale, 'long'),
+  }
+  const sentence = t('operations:does.createMaintenance', { name: typed(name), ...times })
+  const which =
+    watchIds === null
+      ? t('operations:does.createMaintenance.all')
+      : t('operations:does.createMaintenance.some', { watches: bare(watchIds.join(', ')) })
+  const often = repeat === null ? [] : [t('operations:does.createMaintenance.weekly')]
+  return [sentence, which, ...often].join('\n')
+}
+
+export async function summarizeMaintenanceEnd({
+  app,
+  caller,
+  locale,
+  params: { id: windowId },
+}: Summarized & { readonly params: { readonly id: string } }): Promise<string> {
+  const { maintenance } = await getSettings(app, caller)
+  const window = maintenance.find(({ id }) => id === windowId)
+  if (window === undefined) throw new AppError('not_found', 'not_found')
+  return translator(locale)('operations:does.deleteMaintenance', { name: typed(window.name) })
 }
 
 export async function summarizeAcknowledgement({

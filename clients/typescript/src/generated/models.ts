@@ -129,6 +129,8 @@ export interface Alert {
   deliveries: Delivery[];
   /** Time from the alert to its recovery, in seconds; null without a recovery. */
   durationSeconds: number | null;
+  /** `maintenance` if the alert fired during planned maintenance, so that it was sent to nobody then; else null. */
+  during: "maintenance" | null;
   /** Name of the event. */
   event: string;
   /**
@@ -1385,6 +1387,8 @@ export interface ListedAlert {
   deliveries: Delivery[];
   /** Time from the alert to its recovery, in seconds; null without a recovery. */
   durationSeconds: number | null;
+  /** `maintenance` if the alert fired during planned maintenance, so that it was sent to nobody then; else null. */
+  during: "maintenance" | null;
   /** Name of the event. */
   event: string;
   /**
@@ -1476,6 +1480,88 @@ export interface LowBalanceEvent {
   data: LowBalanceData;
   /** Name of the event, one from the list of events. */
   event: "fsp.balance-low" | "fsp.balance-low.recovered";
+}
+
+export interface MaintenanceRequest {
+  /**
+   * Start of the window; of a weekly one, of the first.
+   * @format date-time
+   */
+  from?: any;
+  /**
+   * @min 1
+   * @max 8640
+   */
+  minutes: number;
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  name: string;
+  /** `weekly`: at the same time of day in the time zone of the settings; null: once. */
+  repeat?: "weekly" | null;
+  /** The watches that it is for; null for all. */
+  watchIds?: number[] | null;
+}
+
+export interface MaintenanceWindow {
+  /**
+   * Start of the window; of a weekly one, of the first.
+   * @format date-time
+   */
+  from: any;
+  /**
+   * Id of the window, chosen by the caller or by the service.
+   * @pattern ^[A-Za-z0-9_-]{1,36}$
+   */
+  id: string;
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  name: string;
+  /** `weekly`: at the same time of day in the time zone of the settings; null: once. */
+  repeat: "weekly" | null;
+  /**
+   * End of the window, which is not part of it; at most six days after the start.
+   * @format date-time
+   */
+  until: any;
+  /** The watches that it is for; null for all. */
+  watchIds: number[] | null;
+}
+
+export interface MaintenanceWindowRequest {
+  /**
+   * Start of the window; of a weekly one, of the first.
+   * @format date-time
+   */
+  from: any;
+  /**
+   * Id of the window, chosen by the caller or by the service.
+   * @pattern ^[A-Za-z0-9_-]{1,36}$
+   */
+  id?: string;
+  /**
+   * Name of the recipient.
+   * @minLength 1
+   * @maxLength 40
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  name: string;
+  /** `weekly`: at the same time of day in the time zone of the settings; null: once. */
+  repeat: "weekly" | null;
+  /**
+   * End of the window, which is not part of it; at most six days after the start.
+   * @format date-time
+   */
+  until: any;
+  /** The watches that it is for; null for all. */
+  watchIds: number[] | null;
 }
 
 export interface MembershipClaim {
@@ -2772,6 +2858,11 @@ export interface Settings {
   digestAt: string;
   /** Language of the texts. */
   locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /**
+   * Planned maintenance. Alerts that fire during it are recorded and sent to nobody, programs included; those that are still active at its end are sent then. In a request: without it the windows stay as they are. Windows that have ended are removed.
+   * @maxItems 20
+   */
+  maintenance: MaintenanceWindow[];
   /** Minimum severity: less severe alerts are not sent. */
   minSeverity: "info" | "warning" | "critical";
   /** Quiet hours: alerts are held until they end. */
@@ -2826,6 +2917,11 @@ export interface SettingsRequest {
   digestAt: string;
   /** Language of the texts. */
   locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  /**
+   * Planned maintenance. Alerts that fire during it are recorded and sent to nobody, programs included; those that are still active at its end are sent then. In a request: without it the windows stay as they are. Windows that have ended are removed.
+   * @maxItems 20
+   */
+  maintenance?: MaintenanceWindowRequest[];
   /** Minimum severity: less severe alerts are not sent. */
   minSeverity: "info" | "warning" | "critical";
   /** Quiet hours: alerts are held until they end. */

@@ -22,6 +22,8 @@ import type {
   FastUpdateData,
   IssuedToken,
   LowBalanceData,
+  MaintenanceRequest,
+  MaintenanceWindow,
   MinimalConditionData,
   OpenApiDocument,
   PolicyMembershipData,
@@ -94,6 +96,7 @@ export type ErrorCode =
   | 'invalid_signature'
   | 'invalid_token'
   | 'mailbox_refused'
+  | 'maintenance_limit_reached'
   | 'malformed_json'
   | 'message_mismatch'
   | 'missing_token'
@@ -710,6 +713,37 @@ export abstract class Operations extends Transport {
    */
   replaceSettings(body: SettingsRequest, options?: VersionedCallOptions): Promise<Settings> {
     return this.request<Settings>({ method: 'PUT', path: '/settings', body }, options)
+  }
+
+  /**
+   * Plan maintenance
+   *
+   * During the window nobody is sent alerts of these watches, programs included. Alerts are recorded; those that are still active at the end are sent then.
+   *
+   * Needs: write.
+   */
+  createMaintenance(
+    body: MaintenanceRequest,
+    options?: KeyedCallOptions,
+  ): Promise<MaintenanceWindow> {
+    return this.request<MaintenanceWindow>(
+      { method: 'POST', path: '/maintenance', body, isKeyed: true },
+      options,
+    )
+  }
+
+  /**
+   * End maintenance
+   *
+   * Removes the window for good. Alerts that are still active are sent within a minute.
+   *
+   * Needs: write.
+   */
+  deleteMaintenance(id: string, options?: CallOptions): Promise<void> {
+    return this.request<void>(
+      { method: 'DELETE', path: `/maintenance/${encodeURIComponent(id)}` },
+      options,
+    )
   }
 
   /**
