@@ -286,6 +286,7 @@ describe('settings', () => {
       digest: 'off',
       digestAt: '09:00',
       repeat: { critical: [15, 60, 240] },
+      maintenance: [],
       version: 1,
     })
   })

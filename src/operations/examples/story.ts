@@ -57,12 +57,12 @@ export const PRICES = {
 
 export const MAILBOX = 'ops@example.org'
 export const RECIPIENT = { id: 7, name: 'Pager hook' } as const
-/** The maintenance of the next night. */
+/** The maintenance of that night. */
 export const MAINTENANCE = {
   id: 'node-upgrade',
   name: 'Node upgrade',
-  from: '2026-11-21T22:00:00.000Z',
-  until: '2026-11-21T23:00:00.000Z',
+  from: '2026-11-20T22:00:00.000Z',
+  until: '2026-11-20T23:00:00.000Z',
 } as const
 export const WATCH = { id: 42, label: 'Treasury' } as const
 
