@@ -121,6 +121,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/delivery/messages/message-store.ts: listMessageParts',
       'src/delivery/messages/message-store.ts: listRecentMessages',
       'src/delivery/messages/message-store.ts: listRepliedTo',
+      'src/delivery/messages/message-store.ts: lockMessages',
       'src/delivery/messages/message-store.ts: lockMessagesOfAlerts',
       'src/delivery/messages/message-store.ts: markMessageGone',
       'src/delivery/messages/message-store.ts: markMessagesStale',

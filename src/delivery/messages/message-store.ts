@@ -292,6 +292,25 @@ export async function recordNoChange(
 }
 
 /**
+ * Locks messages that are changed or replaced, and first the deliveries of those that are replaced, each in the order of
+ * their ids: `reviseMessages` does the same, so neither waits for the other in a circle.
+ */
+export async function lockMessages(
+  tx: Db,
+  {
+    changed,
+    replaced,
+  }: { readonly changed: readonly string[]; readonly replaced: readonly string[] },
+): Promise<void> {
+  if (replaced.length > 0)
+    await tx.execute(sql`
+      select from delivery_log where carried_by = any(${sql.param([...replaced])}::uuid[]) order by id for update`)
+  if (changed.length + replaced.length > 0)
+    await tx.execute(sql`
+      select from sent_messages where id = any(${sql.param([...changed, ...replaced])}::uuid[]) order by id for update`)
+}
+
+/**
  * Moves the deliveries of a message into the one that replaced it. The replaced one is left without any, so that it is
  * deleted at its destination.
  */
@@ -305,8 +324,7 @@ export async function moveParts(
 ): Promise<void> {
   const moved = await tx.execute<{ id: string }>(sql`
     update delivery_log d set carried_by = ${to}::uuid, message_id = ${messageId}
-    where d.id = any(array(
-      select id from delivery_log where carried_by = ${from}::uuid order by id for update))
+    where d.carried_by = ${from}::uuid
     returning d.id`)
   await tx.execute(sql`
     update sent_messages m set watch_id = null, version = m.version + 1,
@@ -386,8 +404,8 @@ export async function markMessagesStale(
  */
 export async function lockMessagesOfAlerts(tx: Db, alertIds: readonly number[]): Promise<string[]> {
   const isOfAlerts = sql`alert_id = any(${sql.param([...alertIds])}::int[]) and ${IS_GROUPED}`
-  // The second statement sees what the first one has waited for: deliveries that were moved to the log meanwhile.
-  await tx.execute(sql`select from delivery_queue where ${isOfAlerts} order by id for update`)
+  // Holds up only moves to the log. The second statement sees what was moved while the first one waited.
+  await tx.execute(sql`select from delivery_queue where ${isOfAlerts} order by id for key share`)
   const rows = await tx.execute<{ carriedBy: string | null }>(sql`
     select carried_by as "carriedBy" from delivery_log where ${isOfAlerts} order by id for update`)
   return [...new Set(rows.flatMap(({ carriedBy }) => carriedBy ?? []))]
