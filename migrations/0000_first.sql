@@ -1,6 +1,6 @@
--- What is kept for a time only is partitioned by it: alerts by when they fired, deliveries and sent messages by their
--- ids, which begin with the time. Partitions are made while the service runs. drizzle-kit writes no partitions and no
--- fill factors: they are added here.
+-- What is kept for a time only is partitioned by it: alerts by when they fired, the log of deliveries and sent messages by
+-- their ids, which begin with the time. Partitions are made while the service runs. drizzle-kit writes no partitions and no
+-- storage parameters: they are added here.
 CREATE TABLE "alert_budgets" (
 	"watch_id" integer NOT NULL,
 	"recipient_id" integer NOT NULL,
@@ -293,7 +293,17 @@ CREATE TABLE "members" (
 	CONSTRAINT "members_work_process_pk" PRIMARY KEY("work","process")
 );
 --> statement-breakpoint
-CREATE TABLE "deliveries" (
+CREATE TABLE "delivery_heads" (
+	"recipient_id" integer PRIMARY KEY NOT NULL,
+	"channel" text NOT NULL,
+	"partition_key" text NOT NULL,
+	"urgency" smallint NOT NULL,
+	"due_at" timestamp with time zone,
+	"is_silent" boolean NOT NULL,
+	"version" integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "delivery_log" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"wallet" text NOT NULL,
 	"alert_id" integer,
@@ -301,7 +311,6 @@ CREATE TABLE "deliveries" (
 	"recipient_id" integer NOT NULL,
 	"watch_id" integer,
 	"channel" text NOT NULL,
-	"partition_key" text NOT NULL,
 	"order_key" text NOT NULL,
 	"fired_at" timestamp with time zone NOT NULL,
 	"position" bigint NOT NULL,
@@ -313,30 +322,45 @@ CREATE TABLE "deliveries" (
 	"urgency" smallint NOT NULL,
 	"status" text NOT NULL,
 	"attempts" integer NOT NULL,
-	"next_attempt_at" timestamp with time zone,
-	"planned_at" timestamp with time zone,
-	"deferred_until" timestamp with time zone,
-	"summary_delivery_id" uuid,
-	"retained_until" timestamp with time zone,
-	"leased_until" timestamp with time zone,
 	"last_status_code" integer,
 	"last_error" text,
 	"created_at" timestamp with time zone NOT NULL,
+	"deferred_until" timestamp with time zone,
+	"summary_delivery_id" uuid,
+	"retained_until" timestamp with time zone,
 	"delivered_at" timestamp with time zone,
 	"message_id" text,
 	"carried_by" uuid
 ) PARTITION BY RANGE ("id");
 --> statement-breakpoint
-CREATE TABLE "deliveries_default" PARTITION OF "deliveries" DEFAULT;
+CREATE TABLE "delivery_log_default" PARTITION OF "delivery_log" DEFAULT;
 --> statement-breakpoint
-CREATE TABLE "delivery_heads" (
-	"recipient_id" integer PRIMARY KEY NOT NULL,
+CREATE TABLE "delivery_queue" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"wallet" text NOT NULL,
+	"alert_id" integer,
+	"incident_id" integer,
+	"recipient_id" integer NOT NULL,
+	"watch_id" integer,
 	"channel" text NOT NULL,
-	"partition_key" text NOT NULL,
+	"order_key" text NOT NULL,
+	"fired_at" timestamp with time zone NOT NULL,
+	"position" bigint NOT NULL,
+	"envelope" json NOT NULL,
+	"kind" text NOT NULL,
+	"answers" integer,
+	"recovery" boolean NOT NULL,
+	"test" boolean NOT NULL,
 	"urgency" smallint NOT NULL,
-	"due_at" timestamp with time zone,
-	"is_silent" boolean NOT NULL,
-	"version" integer NOT NULL
+	"status" text NOT NULL,
+	"attempts" integer NOT NULL,
+	"last_status_code" integer,
+	"last_error" text,
+	"created_at" timestamp with time zone NOT NULL,
+	"partition_key" text NOT NULL,
+	"next_attempt_at" timestamp with time zone,
+	"planned_at" timestamp with time zone,
+	"leased_until" timestamp with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "outage_pictures" (
@@ -750,18 +774,19 @@ CREATE INDEX "topups_wallet" ON "topups" USING btree ("wallet","created_at");-->
 CREATE INDEX "topups_open" ON "topups" USING btree ("asset","expires_at");--> statement-breakpoint
 CREATE INDEX "topups_expires" ON "topups" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "telegram_paces_flooded" ON "telegram_paces" USING btree ("bot_id","flooded_at") WHERE flooded_at is not null;--> statement-breakpoint
-CREATE INDEX "deliveries_due" ON "deliveries" USING btree ("recipient_id","urgency" DESC NULLS FIRST,"next_attempt_at","id") WHERE '' || status in ('pending', 'retrying') and next_attempt_at is not null;--> statement-breakpoint
-CREATE INDEX "deliveries_order" ON "deliveries" USING btree ("order_key","fired_at","position","id") WHERE status in ('pending', 'retrying');--> statement-breakpoint
-CREATE INDEX "deliveries_created" ON "deliveries" USING btree ("created_at");--> statement-breakpoint
-CREATE INDEX "deliveries_alert" ON "deliveries" USING btree ("alert_id");--> statement-breakpoint
-CREATE INDEX "deliveries_recipient" ON "deliveries" USING btree ("recipient_id","created_at");--> statement-breakpoint
-CREATE INDEX "deliveries_waiting" ON "deliveries" USING btree ("recipient_id","fired_at","position","id") WHERE status in ('pending', 'retrying') and channel <> 'webhook' and next_attempt_at is not null;--> statement-breakpoint
-CREATE INDEX "deliveries_deferred" ON "deliveries" USING btree ("recipient_id","deferred_until") WHERE deferred_until is not null;--> statement-breakpoint
-CREATE INDEX "deliveries_retained" ON "deliveries" USING btree ("recipient_id","fired_at") WHERE retained_until is not null;--> statement-breakpoint
-CREATE INDEX "deliveries_incident" ON "deliveries" USING btree ("recipient_id","incident_id") WHERE incident_id is not null and carried_by is not null and not recovery;--> statement-breakpoint
-CREATE INDEX "deliveries_carried" ON "deliveries" USING btree ("carried_by") WHERE carried_by is not null;--> statement-breakpoint
 CREATE INDEX "delivery_heads_due" ON "delivery_heads" USING btree ("channel","urgency","due_at","recipient_id") WHERE due_at is not null;--> statement-breakpoint
 CREATE INDEX "delivery_heads_silent" ON "delivery_heads" USING btree ("channel","due_at") WHERE is_silent;--> statement-breakpoint
+CREATE INDEX "delivery_log_created" ON "delivery_log" USING btree ("created_at");--> statement-breakpoint
+CREATE INDEX "delivery_log_alert" ON "delivery_log" USING btree ("alert_id");--> statement-breakpoint
+CREATE INDEX "delivery_log_recipient" ON "delivery_log" USING btree ("recipient_id","created_at");--> statement-breakpoint
+CREATE INDEX "delivery_log_deferred" ON "delivery_log" USING btree ("recipient_id","deferred_until") WHERE deferred_until is not null;--> statement-breakpoint
+CREATE INDEX "delivery_log_retained" ON "delivery_log" USING btree ("recipient_id","fired_at") WHERE retained_until is not null;--> statement-breakpoint
+CREATE INDEX "delivery_log_incident" ON "delivery_log" USING btree ("recipient_id","incident_id") WHERE incident_id is not null and carried_by is not null and not recovery;--> statement-breakpoint
+CREATE INDEX "delivery_log_carried" ON "delivery_log" USING btree ("carried_by") WHERE carried_by is not null;--> statement-breakpoint
+CREATE INDEX "delivery_queue_due" ON "delivery_queue" USING btree ("recipient_id","urgency" DESC NULLS FIRST,"next_attempt_at","id") WHERE recipient_id is not null;--> statement-breakpoint
+CREATE INDEX "delivery_queue_order" ON "delivery_queue" USING btree ("order_key","fired_at","position","id") WHERE order_key is not null;--> statement-breakpoint
+CREATE INDEX "delivery_queue_waiting" ON "delivery_queue" USING btree ("recipient_id","fired_at","position","id") WHERE channel <> 'webhook' and next_attempt_at is not null;--> statement-breakpoint
+CREATE INDEX "delivery_queue_alert" ON "delivery_queue" USING btree ("alert_id") WHERE alert_id is not null;--> statement-breakpoint
 CREATE INDEX "outage_pictures_due" ON "outage_pictures" USING btree ("planned_at") WHERE not taken;--> statement-breakpoint
 CREATE INDEX "sent_messages_recent" ON "sent_messages" USING btree ("recipient_id","sent_at");--> statement-breakpoint
 CREATE INDEX "sent_messages_name" ON "sent_messages" USING btree ("recipient_id","message_id");--> statement-breakpoint
@@ -800,7 +825,23 @@ CREATE INDEX "telegram_questions_expiry" ON "telegram_questions" USING btree ("e
 CREATE INDEX "telegram_updates_open" ON "telegram_updates" USING btree ("handled_at","update_id");--> statement-breakpoint
 CREATE INDEX "telegram_updates_turn" ON "telegram_updates" USING btree ("turn","update_id") WHERE handled_at is null;--> statement-breakpoint
 CREATE INDEX "telegram_updates_chat" ON "telegram_updates" USING btree ("chat_key","update_id") WHERE handled_at is null;--> statement-breakpoint
+-- The queue and the log of deliveries together.
+CREATE VIEW "deliveries" AS (select id, wallet, alert_id, incident_id, recipient_id, watch_id, channel, order_key, fired_at, position, envelope, kind, answers, recovery, test, urgency, status, attempts, last_status_code, last_error, created_at, partition_key, next_attempt_at, planned_at, leased_until, null::timestamp with time zone as deferred_until, null::uuid as summary_delivery_id, null::timestamp with time zone as retained_until, null::timestamp with time zone as delivered_at, null::text as message_id, null::uuid as carried_by from delivery_queue union all select id, wallet, alert_id, incident_id, recipient_id, watch_id, channel, order_key, fired_at, position, envelope, kind, answers, recovery, test, urgency, status, attempts, last_status_code, last_error, created_at, null::text as partition_key, null::timestamp with time zone as next_attempt_at, null::timestamp with time zone as planned_at, null::timestamp with time zone as leased_until, deferred_until, summary_delivery_id, retained_until, delivered_at, message_id, carried_by from delivery_log);--> statement-breakpoint
 -- Rows that are often updated stay on their page, so that an update writes no index.
 ALTER TABLE "signal_states" SET (fillfactor = 50);--> statement-breakpoint
 ALTER TABLE "alert_budgets" SET (fillfactor = 50);--> statement-breakpoint
-ALTER TABLE "incident_numbers" SET (fillfactor = 50);
+ALTER TABLE "incident_numbers" SET (fillfactor = 50);--> statement-breakpoint
+-- Every delivery passes through the queue: vacuum clears what has left it before it grows, and never takes its last pages
+-- back, which would lock it.
+ALTER TABLE "delivery_queue" SET (
+	fillfactor = 50,
+	vacuum_truncate = off,
+	autovacuum_vacuum_scale_factor = 0,
+	autovacuum_vacuum_threshold = 1000,
+	autovacuum_vacuum_cost_delay = 0,
+	autovacuum_analyze_scale_factor = 0,
+	autovacuum_analyze_threshold = 1000,
+	toast.autovacuum_vacuum_scale_factor = 0,
+	toast.autovacuum_vacuum_threshold = 1000,
+	toast.vacuum_truncate = off
+);

@@ -79,7 +79,7 @@ const SKIPPING = [
 
 /** Tables of other rooms that a file names in its SQL, because it joins them with tables of its own room. */
 const JOINED_TABLES: Readonly<Record<string, readonly string[]>> = {
-  'src/alerts/summaries/deferred-store.ts': ['deliveries'],
+  'src/alerts/summaries/deferred-store.ts': ['delivery_log'],
 }
 /** A table in SQL: the name after `from`, `join`, `into`, `update` or `using`. */
 const SQL_TABLE = /\b(?:from|join|into|update|using)\s+(?:only\s+)?([a-z]\w*)/gi
@@ -252,7 +252,10 @@ describe('the source tree', () => {
   test('names tables of its own room only in SQL', () => {
     const rooms = new Map(
       sources.flatMap(({ path, code }) =>
-        [...code.matchAll(/\bpgTable\(\s*'(\w+)'/g)].map(([, table]) => [table, floorOf(path)[1]]),
+        [...code.matchAll(/\bpg(?:Table|View)\(\s*'(\w+)'/g)].map(([, table]) => [
+          table,
+          floorOf(path)[1],
+        ]),
       ),
     )
     const foreign = sources.flatMap(({ path, code }) => {

@@ -23,11 +23,6 @@ export interface TimedTable {
   lowest(at: Date): string
   /** Column with the age of a row, for the default partition. */
   readonly age: string
-  /**
-   * Percentage of a page that new rows fill. The rest is space for updates of rows that change no indexed
-   * column.
-   */
-  readonly fillFactor?: number
 }
 
 interface Part {
@@ -123,8 +118,7 @@ async function addPart(tx: Db, table: TimedTable, { name, from, to }: Part): Pro
   const key = quoted(table.key)
   const [low, high] = [`'${table.lowest(from)}'`, `'${table.lowest(to)}'`]
   const run = (text: string) => tx.execute(sql.raw(text))
-  const room = table.fillFactor === undefined ? '' : `with (fillfactor = ${table.fillFactor})`
-  await run(`create table ${part} (like ${all} including all) ${room}`)
+  await run(`create table ${part} (like ${all} including all)`)
   const inPeriod = `${key} >= ${low} and ${key} < ${high}`
   const misplaced = await run(`select from ${defaultPartition} where ${inPeriod} limit 1`)
   if (misplaced.length > 0) {

@@ -6,9 +6,9 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { lowestDeliveryId } from './delivery-id.ts'
 import { deletePictures } from './pictures/picture-store.ts'
 
-/** Days for which sent deliveries and their messages are stored. */
+/** Days for which deliveries that are over and their messages are stored. */
 const RETENTION_DAYS = 30
-/** Days per partition. Partitions are so large that a claim can read all of them. */
+/** Days per partition. */
 const PARTITION_DAYS = 7
 
 const common = {
@@ -19,14 +19,13 @@ const common = {
 } as const
 
 const TABLES: readonly TimedTable[] = [
-  // Each row is updated twice, by the claim and by the result; the fill factor leaves space for that.
-  { ...common, name: 'deliveries', age: 'created_at', fillFactor: 50 },
+  { ...common, name: 'delivery_log', age: 'created_at' },
   { ...common, name: 'sent_messages', age: 'sent_at' },
 ]
 
 /**
- * Creates partitions for new deliveries, and drops those older than 30 days, with the rows of their
- * pictures.
+ * Creates partitions for the log of deliveries and for their messages, and drops those older than 30 days, with the rows
+ * of their pictures. What is unfinished is in no partition, so it stays.
  */
 export async function dropOldDeliveries(deps: {
   readonly db: Db

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
-import { ANY_LENGTH, joinedJson, uuidArray } from '#src/db/arrays.ts'
+import { ANY_LENGTH, joinedJson } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { isSamePartitionKey } from '#src/db/partitions.ts'
+import { withoutSequentialScans } from '#src/db/plans.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { DUE_HEAD_COLUMNS, type DueHead, markDue } from './claims/head-store.ts'
 import {
@@ -12,20 +12,31 @@ import {
   RETAINED_DAYS,
 } from './model.ts'
 import { wakeRetries } from './results/retry-store.ts'
-import { deliveries, IS_UNFINISHED } from './tables.ts'
+import { deliveryLog, MOVED_COLUMNS } from './tables.ts'
 
 /** Maximum number of rows that one statement inserts. */
 const ROWS_MAX = 1000
 /** Time for which unsent deliveries are retained. */
 export const RETAINED_INTERVAL = sql.raw(`interval '${RETAINED_DAYS} days'`)
 
-/** Inserts deliveries and wakes the workers, in the caller's transaction. */
+/**
+ * Inserts deliveries and wakes the workers, in the caller's transaction. Those that nobody will send go to the log at once.
+ */
 export async function insertDeliveries(tx: Db, all: readonly NewDelivery[]): Promise<void> {
   const due = all.filter(({ status }) => status === 'pending')
+  const others = all.filter(({ status }) => status !== 'pending')
   const channels = [...new Set(due.map(({ channel }) => channel))]
   // The workers are woken by the commit, so none waits for another.
   await Promise.all([
-    insertAll(tx, all),
+    insertAll(tx, due, {
+      into: sql`delivery_queue (${INSERTED_COLUMNS}, attempts, partition_key, next_attempt_at)`,
+      more: sql`r.partition_key, r.created_at`,
+    }),
+    insertAll(tx, others, {
+      into: sql`delivery_log (${INSERTED_COLUMNS}, attempts, deferred_until, retained_until)`,
+      more: sql`r.deferred_until,
+        case when r.status = 'disabled' then r.created_at + ${RETAINED_INTERVAL} end`,
+    }),
     notifyWorkers(tx, channels),
     markDue(
       tx,
@@ -34,18 +45,24 @@ export async function insertDeliveries(tx: Db, all: readonly NewDelivery[]): Pro
   ])
 }
 
-/** Inserts deliveries, a thousand per statement. */
-async function insertAll(db: Db, all: readonly NewDelivery[]): Promise<void> {
+/** Columns of a new delivery, in both tables. */
+const INSERTED_COLUMNS =
+  sql.raw(`id, wallet, alert_id, recipient_id, channel, order_key, fired_at, position,
+  envelope, status, created_at, watch_id, kind, answers, recovery, test, urgency, incident_id`)
+
+/** Inserts deliveries into one of the tables, a thousand per statement. */
+async function insertAll(
+  db: Db,
+  all: readonly NewDelivery[],
+  { into, more }: { readonly into: SQL; readonly more: SQL },
+): Promise<void> {
   for (let start = 0; start < all.length; start += ROWS_MAX) {
     const rows = all.slice(start, start + ROWS_MAX)
     const column = <T>(read: (row: NewDelivery) => T) => sql.param(rows.map(read))
     // One array per column: envelopes stay unchanged, while a recordset would decode their texts.
     await db.execute(sql`
-      insert into deliveries (id, wallet, alert_id, recipient_id, channel, partition_key, order_key, fired_at,
-        position, envelope, status, created_at, deferred_until, watch_id, kind, answers, recovery, test,
-        urgency, incident_id, next_attempt_at, retained_until, attempts)
-      select r.*, case when r.status = 'pending' then r.created_at end,
-        case when r.status = 'disabled' then r.created_at + ${RETAINED_INTERVAL} end, 0
+      insert into ${into}
+      select ${INSERTED_COLUMNS}, 0, ${more}
       from unnest(
         ${column(({ id }) => id)}::uuid[],
         ${column(({ wallet }) => wallet)}::text[],
@@ -100,7 +117,7 @@ export async function insertFinishedDelivery(
   },
 ): Promise<void> {
   const { message, kind = 'alert' } = row.envelope
-  await db.insert(deliveries).values({
+  await db.insert(deliveryLog).values({
     ...row,
     watchId: message.watchId,
     kind,
@@ -108,8 +125,6 @@ export async function insertFinishedDelivery(
     test: message.test,
     urgency: urgencyOf(row),
     attempts: 1,
-    nextAttemptAt: null,
-    leasedUntil: null,
     lastStatusCode: row.statusCode,
     lastError: row.error,
   })
@@ -162,51 +177,75 @@ export async function finishDeliveries(
   const answering = finished.filter(({ status }) => status === 'delivered')
   const keys = finished.map(({ orderKey }) => orderKey)
   // Sent without waiting for each other: a connection runs them in this order.
-  const [retried, areWoken, freed] = await Promise.all([
-    recordResults(tx, rows),
-    wakeRetries(tx, [...new Set(answering.map(({ recipientId }) => recipientId))], now),
-    freeKeys(tx, keys, now),
-  ])
+  const [retried, , areWoken, freed] = await withoutSequentialScans(tx, () =>
+    Promise.all([
+      recordRetries(
+        tx,
+        rows.filter(({ status }) => status === 'retrying'),
+      ),
+      moveFinished(tx, finished),
+      wakeRetries(tx, [...new Set(answering.map(({ recipientId }) => recipientId))], now),
+      freeKeys(tx, keys, now),
+    ]),
+  )
   await markDue(tx, [...retried, ...freed])
   return areWoken || freed.length > 0
 }
 
+/** Results as rows `r`. Two transactions that lock the same deliveries lock them in the order of their ids. */
+function resultRows(rows: readonly FinishedDelivery[]): SQL {
+  const inOrder = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  return sql`json_to_recordset(${JSON.stringify(inOrder)}::json) as r(id uuid, attempt int, status text,
+      attempts int, "nextAttemptAt" timestamptz, "plannedAt" timestamptz, "statusCode" int,
+      error text, "deliveredAt" timestamptz, "retainedUntil" timestamptz, "messageId" text,
+      "carriedBy" uuid)`
+}
+
 /** @returns those that are tried again */
-async function recordResults(
+async function recordRetries(
   tx: Db,
   rows: readonly FinishedDelivery[],
 ): Promise<readonly DueHead[]> {
-  const recorded = await tx.execute<DueHead & { dueAt: Date | null }>(sql`
-    update deliveries d set status = r.status, attempts = r.attempts, leased_until = null,
+  if (rows.length === 0) return []
+  const recorded = await tx.execute<DueHead>(sql`
+    update delivery_queue d set status = r.status, attempts = r.attempts, leased_until = null,
       next_attempt_at = r."nextAttemptAt", planned_at = r."plannedAt",
-      last_status_code = r."statusCode", last_error = r.error, delivered_at = r."deliveredAt",
-      retained_until = case when d.test or d.kind = 'notice' then null else r."retainedUntil" end,
-      message_id = r."messageId", carried_by = r."carriedBy"
-    from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int, status text,
-      attempts int, "nextAttemptAt" timestamptz, "plannedAt" timestamptz, "statusCode" int,
-      error text, "deliveredAt" timestamptz, "retainedUntil" timestamptz, "messageId" text,
-      "carriedBy" uuid)
-    where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${isSamePartitionKey('d.id', 'r.id')}
-      and ${IS_UNFINISHED}
-      and (d.attempts = r.attempt or r.status = 'delivered')
+      last_status_code = r."statusCode", last_error = r.error
+    from ${resultRows(rows)}
+    where d.id = r.id and d.attempts = r.attempt
     returning ${DUE_HEAD_COLUMNS}`)
   const isSilent = new Map(rows.map((row) => [row.recipientId, row.isSilent]))
-  return recorded
-    .filter(({ dueAt }) => dueAt !== null)
-    .map((mark) => ({ ...mark, isSilent: isSilent.get(mark.recipientId) ?? null }))
+  return recorded.map((mark) => ({ ...mark, isSilent: isSilent.get(mark.recipientId) ?? null }))
+}
+
+/** Moves deliveries that are over to the log, with their results. */
+async function moveFinished(tx: Db, rows: readonly FinishedDelivery[]): Promise<void> {
+  if (rows.length === 0) return
+  await tx.execute(sql`
+    with over as (
+      delete from delivery_queue d using ${resultRows(rows)}
+      where d.id = r.id and (d.attempts = r.attempt or r.status = 'delivered')
+      returning d.*, r.status as result, r.attempts as attempts_made, r."statusCode", r.error, r."deliveredAt",
+        r."retainedUntil", r."messageId", r."carriedBy"
+    )
+    insert into delivery_log (${MOVED_COLUMNS}, urgency, status, attempts, last_status_code, last_error, delivered_at,
+      retained_until, message_id, carried_by)
+    select ${MOVED_COLUMNS}, urgency, result, attempts_made, "statusCode", error, "deliveredAt",
+      case when test or kind = 'notice' then null else "retainedUntil" end, "messageId", "carriedBy"
+    from over`)
 }
 
 /** Makes the next delivery of each key due, if it waits for an earlier one. */
 async function freeKeys(tx: Db, keys: readonly string[], now: Date): Promise<readonly DueHead[]> {
   if (keys.length === 0) return []
   return await tx.execute<DueHead>(sql`
-    update deliveries d set next_attempt_at = ${now}
+    update delivery_queue d set next_attempt_at = ${now}
     where d.next_attempt_at is null and d.id = any(array(
       select head.id
       from rows from (unnest(${sql.param(keys)}::text[]), ${ANY_LENGTH}) as freed(order_key, nothing)
       cross join lateral (
-        select e.id from deliveries e
-        where e.order_key = freed.order_key and e.status in ('pending', 'retrying')
+        select e.id from delivery_queue e
+        where e.order_key = freed.order_key
         order by e.fired_at, e.position, e.id
         limit 1
       ) head))
@@ -224,8 +263,8 @@ export const DELIVERY_STATE_COLUMNS = sql.raw(`coalesce(s.status, d.status) as s
   coalesce(s.last_error, d.last_error) as "lastError",
   coalesce(s.next_attempt_at, d.next_attempt_at,
     case when coalesce(s.status, d.status) in ('pending', 'retrying') then (
-      select e.next_attempt_at from deliveries e
-      where e.order_key = coalesce(s.order_key, d.order_key) and e.status in ('pending', 'retrying')
+      select e.next_attempt_at from delivery_queue e
+      where e.order_key = coalesce(s.order_key, d.order_key)
       order by e.fired_at, e.position, e.id limit 1
     ) end) as "nextAttemptAt",
   coalesce(s.delivered_at, d.delivered_at) as "deliveredAt"`)

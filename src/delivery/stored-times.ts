@@ -4,11 +4,10 @@ import { isWrittenAfter } from './messages/message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { RETRY_SECONDS } from './rules.ts'
 import {
-  deliveries,
   deliveryHeads,
-  IS_IN_QUEUE,
+  deliveryLog,
+  deliveryQueue,
   IS_OUTDATED,
-  IS_WAITING,
   outagePictures,
   sentMessages,
 } from './tables.ts'
@@ -18,16 +17,9 @@ const LEASE_MS = LEASE_SECONDS * 1000
 const RETRY_MS_MAX = Math.max(...RETRY_SECONDS) * 1500
 
 export const STORED_TIMES: readonly StoredTimes[] = [
-  timesSince(deliveries, 'createdAt', [
-    'nextAttemptAt',
-    'plannedAt',
-    'deferredUntil',
-    'retainedUntil',
-    'leasedUntil',
-    'deliveredAt',
-  ]),
-  timesWithin(deliveries, { leasedUntil: LEASE_MS }, () => IS_IN_QUEUE),
-  timesWithin(deliveries, { nextAttemptAt: RETRY_MS_MAX }, () => IS_WAITING),
+  timesSince(deliveryQueue, 'createdAt', ['nextAttemptAt', 'plannedAt', 'leasedUntil']),
+  timesWithin(deliveryQueue, { leasedUntil: LEASE_MS, nextAttemptAt: RETRY_MS_MAX }),
+  timesSince(deliveryLog, 'createdAt', ['deferredUntil', 'retainedUntil', 'deliveredAt']),
   timesWithin(deliveryHeads, { dueAt: RETRY_MS_MAX }),
   timesSince(sentMessages, 'sentAt', ['openedAt', 'reviseAt', 'leasedUntil'], isWrittenAfter),
   timesWithin(sentMessages, { reviseAt: RETRY_MS_MAX, leasedUntil: LEASE_MS }, () => IS_OUTDATED),

@@ -1,11 +1,13 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import {
   bigint,
   boolean,
   index,
   integer,
   json,
+  type PgColumn,
   pgTable,
+  pgView,
   primaryKey,
   smallint,
   text,
@@ -16,25 +18,7 @@ import type { EnvelopeKind, MessagePicture, OpenPart } from '#src/channels/envel
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { DeliveryStatus } from './model.ts'
 
-/**
- * Condition: a delivery `d` that is found by its id is unfinished. The condition matches no partial index.
- * PostgreSQL would otherwise scan such an index instead of the primary key, while its statistics count few
- * unfinished deliveries.
- */
-export const IS_UNFINISHED = sql.raw(`d.status || '' in ('pending', 'retrying')`)
-
-/** Condition: a delivery `d` is unfinished. It matches the indexes of these alone. */
-export const IS_IN_QUEUE = sql.raw(`d.status in ('pending', 'retrying')`)
-
-/**
- * Condition: a delivery `d` is unfinished and waits for no other one of its key. It matches the index of these alone:
- * PostgreSQL would otherwise read an index of all unfinished deliveries, while its statistics count none.
- */
-export const IS_WAITING = sql.raw(
-  `'' || d.status in ('pending', 'retrying') and d.next_attempt_at is not null`,
-)
-
-/** Condition on a delivery `d`: no worker has a lease. */
+/** Condition on an unfinished delivery `d`: no worker has a lease. */
 export function isUnleased(now: Date): SQL {
   return sql`(d.leased_until is null or d.leased_until <= ${now})`
 }
@@ -53,89 +37,150 @@ export const IS_OUTDATED = sql.raw('d.revise_at is not null')
  */
 export const IS_GROUPED = sql.raw(`channel <> 'webhook'`)
 
-/** The outbox: one envelope for one destination. Partitioned by id, which begins with the time. */
-export const deliveries = pgTable(
-  'deliveries',
-  {
-    id: uuid('id').primaryKey(),
-    wallet: text('wallet').notNull(),
-    alertId: integer('alert_id'),
-    /** The incident whose message the delivery joins; null for what nothing ends, and for what is no alert. */
-    incidentId: integer('incident_id'),
-    recipientId: integer('recipient_id').notNull(),
-    /** Watch of the alert: alerts of one watch are grouped. */
-    watchId: integer('watch_id'),
-    channel: text('channel').notNull().$type<ChannelKey>(),
-    /** Partition of the destination, for bounded concurrency. */
-    partitionKey: text('partition_key').notNull(),
-    /** Destination, watch and signal: deliveries of one key are sent in order, one after another. */
-    orderKey: text('order_key').notNull(),
-    /** Time at which the alert fired, by its source. Decides the order within a key. */
-    firedAt: timestamp('fired_at', { withTimezone: true }).notNull(),
-    /** Position of the alert, which orders deliveries that fired at the same time; the id comes last. */
-    position: bigint('position', { mode: 'number' }).notNull(),
-    /** `json`, not `jsonb`: stored unchanged, so that every attempt sends the same bytes. */
-    envelope: json('envelope').notNull().$type<unknown>(),
-    kind: text('kind').notNull().$type<EnvelopeKind>(),
-    /** The alert to which the delivery replies. */
-    answers: integer('answers'),
-    /** Whether it is a recovery. */
-    recovery: boolean('recovery').notNull(),
-    test: boolean('test').notNull(),
-    /** 0 for info, 1 for warning, 2 for critical. A higher urgency is sent first, across keys. */
-    urgency: smallint('urgency').notNull(),
-    status: text('status').notNull().$type<DeliveryStatus>(),
-    attempts: integer('attempts').notNull(),
-    /** Null while an earlier delivery of the same key is unfinished, and after the end. */
-    nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true }),
-    /**
-     * Regular time of the next attempt, while an earlier attempt is planned; also the end of a mandatory
-     * wait.
-     */
-    plannedAt: timestamp('planned_at', { withTimezone: true }),
-    /** For deferred deliveries: time of the summary; null once the summary was written. */
-    deferredUntil: timestamp('deferred_until', { withTimezone: true }),
-    /** For deferred deliveries: the delivery of the summary, whose result they share. */
-    summaryDeliveryId: uuid('summary_delivery_id'),
-    /** Time until which the delivery can still be sent to a destination that was off. */
-    retainedUntil: timestamp('retained_until', { withTimezone: true }),
-    /** End of a worker's lease; another worker may claim the delivery afterwards. */
-    leasedUntil: timestamp('leased_until', { withTimezone: true }),
-    lastStatusCode: integer('last_status_code'),
-    lastError: text('last_error'),
-    createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
-    deliveredAt: timestamp('delivered_at', { withTimezone: true }),
-    /** Id of the delivery's message at the destination, if there is one. */
-    messageId: text('message_id'),
-    /** The sent message that contains it, alone or with others. */
-    carriedBy: uuid('carried_by'),
-  },
+/** What a delivery is, while it is unfinished and afterwards: one envelope for one destination. */
+const deliveryColumns = () => ({
+  /** Begins with the time. */
+  id: uuid('id').primaryKey(),
+  wallet: text('wallet').notNull(),
+  alertId: integer('alert_id'),
+  /** The incident whose message the delivery joins; null for what nothing ends, and for what is no alert. */
+  incidentId: integer('incident_id'),
+  recipientId: integer('recipient_id').notNull(),
+  /** Watch of the alert: alerts of one watch are grouped. */
+  watchId: integer('watch_id'),
+  channel: text('channel').notNull().$type<ChannelKey>(),
+  /** Destination, watch and signal: deliveries of one key are sent in order, one after another. */
+  orderKey: text('order_key').notNull(),
+  /** Time at which the alert fired, by its source. Decides the order within a key. */
+  firedAt: timestamp('fired_at', { withTimezone: true }).notNull(),
+  /** Position of the alert, which orders deliveries that fired at the same time; the id comes last. */
+  position: bigint('position', { mode: 'number' }).notNull(),
+  /** `json`, not `jsonb`: stored unchanged, so that every attempt sends the same bytes. */
+  envelope: json('envelope').notNull().$type<unknown>(),
+  kind: text('kind').notNull().$type<EnvelopeKind>(),
+  /** The alert to which the delivery replies. */
+  answers: integer('answers'),
+  /** Whether it is a recovery. */
+  recovery: boolean('recovery').notNull(),
+  test: boolean('test').notNull(),
+  /** 0 for info, 1 for warning, 2 for critical. A higher urgency is sent first, across keys. */
+  urgency: smallint('urgency').notNull(),
+  status: text('status').notNull().$type<DeliveryStatus>(),
+  attempts: integer('attempts').notNull(),
+  lastStatusCode: integer('last_status_code'),
+  lastError: text('last_error'),
+  createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
+})
+
+/** What only an unfinished delivery has. */
+const queueColumns = () => ({
+  /** Partition of the destination, for bounded concurrency. */
+  partitionKey: text('partition_key').notNull(),
+  /** Null while an earlier delivery of the same key is unfinished. */
+  nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true }),
+  /**
+   * Regular time of the next attempt, while an earlier attempt is planned; also the end of a mandatory
+   * wait.
+   */
+  plannedAt: timestamp('planned_at', { withTimezone: true }),
+  /** End of a worker's lease; another worker may claim the delivery afterwards. */
+  leasedUntil: timestamp('leased_until', { withTimezone: true }),
+})
+
+/** What only a delivery has that is over, or that another one is about. */
+const logColumns = () => ({
+  /** For deferred deliveries: time of the summary; null once the summary was written. */
+  deferredUntil: timestamp('deferred_until', { withTimezone: true }),
+  /** For deferred deliveries: the delivery of the summary, whose result they share. */
+  summaryDeliveryId: uuid('summary_delivery_id'),
+  /** Time until which the delivery can still be sent to a destination that was off. */
+  retainedUntil: timestamp('retained_until', { withTimezone: true }),
+  deliveredAt: timestamp('delivered_at', { withTimezone: true }),
+  /** Id of the delivery's message at the destination, if there is one. */
+  messageId: text('message_id'),
+  /** The sent message that contains it, alone or with others. */
+  carriedBy: uuid('carried_by'),
+})
+
+/**
+ * The outbox: what is to be sent, `pending` or `retrying`, and nothing else. Small, because the statement that records the
+ * end of a delivery moves it to the log. Its pages have room for the updates of claims, and vacuum looks at it often.
+ */
+export const deliveryQueue = pgTable(
+  'delivery_queue',
+  { ...deliveryColumns(), ...queueColumns() },
+  // An index with a condition on its first column serves only statements that name this column. When the queue was empty
+  // at the last vacuum, PostgreSQL would otherwise read a whole index in place of the rows of some ids.
   (table) => [
-    index('deliveries_due')
+    index('delivery_queue_due')
       .on(table.recipientId, table.urgency.desc().nullsFirst(), table.nextAttemptAt, table.id)
-      .where(sql`'' || status in ('pending', 'retrying') and next_attempt_at is not null`),
-    index('deliveries_order')
+      .where(sql`recipient_id is not null`),
+    index('delivery_queue_order')
       .on(table.orderKey, table.firedAt, table.position, table.id)
-      .where(sql`status in ('pending', 'retrying')`),
-    index('deliveries_created').on(table.createdAt),
-    index('deliveries_alert').on(table.alertId),
-    index('deliveries_recipient').on(table.recipientId, table.createdAt),
-    index('deliveries_waiting')
+      .where(sql`order_key is not null`),
+    index('delivery_queue_waiting')
       .on(table.recipientId, table.firedAt, table.position, table.id)
-      .where(
-        sql`status in ('pending', 'retrying') and ${IS_GROUPED} and next_attempt_at is not null`,
-      ),
-    index('deliveries_deferred')
+      .where(sql`${IS_GROUPED} and next_attempt_at is not null`),
+    index('delivery_queue_alert').on(table.alertId).where(sql`alert_id is not null`),
+  ],
+)
+
+/**
+ * Deliveries that no worker will send: sent, given up, muted, told in a summary or kept for a destination that is off.
+ * Partitioned by id.
+ */
+export const deliveryLog = pgTable(
+  'delivery_log',
+  { ...deliveryColumns(), ...logColumns() },
+  (table) => [
+    index('delivery_log_created').on(table.createdAt),
+    index('delivery_log_alert').on(table.alertId),
+    index('delivery_log_recipient').on(table.recipientId, table.createdAt),
+    index('delivery_log_deferred')
       .on(table.recipientId, table.deferredUntil)
       .where(sql`deferred_until is not null`),
-    index('deliveries_retained')
+    index('delivery_log_retained')
       .on(table.recipientId, table.firedAt)
       .where(sql`retained_until is not null`),
-    index('deliveries_incident')
+    index('delivery_log_incident')
       .on(table.recipientId, table.incidentId)
       .where(sql`incident_id is not null and carried_by is not null and not recovery`),
-    index('deliveries_carried').on(table.carriedBy).where(sql`carried_by is not null`),
+    index('delivery_log_carried').on(table.carriedBy).where(sql`carried_by is not null`),
   ],
+)
+
+const inQueue: readonly PgColumn[] = Object.values(getTableColumns(deliveryQueue))
+const inLog: readonly PgColumn[] = Object.values(getTableColumns(deliveryLog))
+const isAmong = (columns: readonly PgColumn[], { name }: PgColumn) =>
+  columns.some((column) => column.name === name)
+
+/** Rows of a table with the columns of both; what it lacks is null. */
+function inColumnsOfBoth(table: string, own: readonly PgColumn[]): string {
+  const all = [...inQueue, ...inLog.filter((column) => !isAmong(inQueue, column))]
+  const columns = all.map((column) =>
+    isAmong(own, column) ? column.name : `null::${column.getSQLType()} as ${column.name}`,
+  )
+  return `select ${columns.join(', ')} from ${table}`
+}
+
+/** All deliveries, unfinished or over. Lists, states and counts read them here; nothing is written here. */
+export const deliveries = pgView('deliveries', {
+  ...deliveryColumns(),
+  ...queueColumns(),
+  ...logColumns(),
+}).as(
+  sql.raw(
+    `${inColumnsOfBoth('delivery_queue', inQueue)} union all ${inColumnsOfBoth('delivery_log', inLog)}`,
+  ),
+)
+
+const CHANGED = ['urgency', 'status', 'attempts', 'last_status_code', 'last_error']
+/** What every move between the two tables copies. */
+export const MOVED_COLUMNS = sql.raw(
+  inQueue
+    .filter((column) => isAmong(inLog, column) && !CHANGED.includes(column.name))
+    .map(({ name }) => name)
+    .join(', '),
 )
 
 /**

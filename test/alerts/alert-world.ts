@@ -81,8 +81,8 @@ export async function alertWorld(log?: Logger) {
           where one.watch_id = ${of.watchId} and one.event = ${of.event}
           returning id, position
         )
-        insert into deliveries
-        select copy.* from made, alerts as one join deliveries as sent on sent.alert_id = one.id,
+        insert into delivery_queue
+        select copy.* from made, alerts as one join delivery_queue as sent on sent.alert_id = one.id,
           json_populate_record(sent, json_build_object(
             'id', gen_random_uuid(), 'alert_id', made.id, 'position', made.position)) as copy
         where one.watch_id = ${of.watchId} and one.event = ${of.event} and sent.channel = 'email'`

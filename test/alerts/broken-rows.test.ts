@@ -1,5 +1,7 @@
+import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
+import { deleteDeliveries } from '../support/deliveries.ts'
 import { signIn } from '../support/people.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
@@ -20,7 +22,7 @@ beforeEach(async () => {
   const { version: _version, ...defaults } = DEFAULT_SETTINGS
   await world.change(defaults)
   await world.sql`update alerts set state = 'recovered', recovered_at = fired_at, remind_at = null`
-  await world.sql`delete from deliveries where status in ('held', 'pending')`
+  await deleteDeliveries(world.app.db, sql`status in ('held', 'pending')`)
   watchId = await world.watch(`Watch ${day}`)
   world.forgetMessages()
 })
@@ -110,7 +112,7 @@ test('unreadable deferred deliveries fail; summaries of the others are sent', as
   await world.record(watchId, { event: LOW })
   await world.record(watchId, { event: 'fsp.monitoring' })
   await world.sql`
-    update deliveries set envelope = '{"deliveryId":"x"}'
+    update delivery_log set envelope = '{"deliveryId":"x"}'
     where status = 'held' and envelope -> 'message' ->> 'event' = ${LOW}`
   setTime('07:00', 1)
   await runJobs()

@@ -1,6 +1,8 @@
+import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { pruneBudgets } from '#src/alerts/notify/budget.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
+import { deleteDeliveries } from '../support/deliveries.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 let world: AlertWorld
@@ -19,7 +21,7 @@ beforeEach(async () => {
   await world.sql`update tokens set expires_at = ${new Date('2030-01-01T00:00:00.000Z')}`
   const { version: _version, ...defaults } = DEFAULT_SETTINGS
   await world.change(defaults)
-  await world.sql`delete from deliveries`
+  await deleteDeliveries(world.app.db)
   await world.sql`delete from alert_budgets`
   watchId = await world.watch(`Watch ${day}`)
   world.forgetMessages()
@@ -89,7 +91,7 @@ test('sends webhooks 1,200 alerts of a watch an hour, without any message about 
 test('a used-up budget is announced in one message; one summary an hour counts the alerts that were not sent', async () => {
   await leave(0)
   await flood(5)
-  await world.sql`delete from deliveries where kind <> 'notice'`
+  await deleteDeliveries(world.app.db, sql`kind <> 'notice'`)
   await pass()
   expect(notices()).toEqual([expect.stringContaining('at most 120 alerts an hour')])
   expect(world.chatTexts()).toEqual([expect.stringContaining(`Too many alerts: Watch ${day}`)])
@@ -106,7 +108,7 @@ test('a used-up budget is announced in one message; one summary an hour counts t
   // A flood that continues is not announced again; each hour has its summary.
   await leave(0)
   await flood(3)
-  await world.sql`delete from deliveries where kind <> 'notice'`
+  await deleteDeliveries(world.app.db, sql`kind <> 'notice'`)
   at('14:00')
   await pass()
   expect(notices()).toHaveLength(3)
@@ -116,7 +118,7 @@ test('a used-up budget is announced in one message; one summary an hour counts t
   expect(notices()).toHaveLength(3)
   await leave(0)
   await flood(1)
-  await world.sql`delete from deliveries where kind <> 'notice'`
+  await deleteDeliveries(world.app.db, sql`kind <> 'notice'`)
   await pass()
   expect(notices()[3]).toContain('at most 120 alerts an hour')
 })
@@ -154,7 +156,7 @@ test('deferred alerts use the budget, muted ones do not', async () => {
   await leave(2)
   await flood(3)
   expect(await statuses()).toMatchObject({ 'email held': 3, 'email throttled': 1 })
-  await world.sql`delete from deliveries`
+  await deleteDeliveries(world.app.db)
   await world.sql`delete from alert_budgets`
   const mutedUntil = new Date(world.clock.now().getTime() + 60_000).toISOString()
   await world.alice.request('PATCH', `/watches/${watchId}`, { mutedUntil })
@@ -168,7 +170,7 @@ test('the budget is exact when thirteen transactions use it at the same time', a
   await leave(30)
   await Promise.all(Array.from({ length: 13 }, () => flood(3)))
   expect(await statuses()).toMatchObject({ 'email pending': 31, 'email throttled': 9 })
-  await world.sql`delete from deliveries where kind <> 'notice'`
+  await deleteDeliveries(world.app.db, sql`kind <> 'notice'`)
   await pass()
   expect(notices()).toHaveLength(1)
 })
@@ -189,14 +191,14 @@ test('the summary of a used-up budget waits for the end of quiet hours, and coun
   at('21:30')
   await leave(0)
   await flood(2)
-  await world.sql`delete from deliveries where kind <> 'notice'`
+  await deleteDeliveries(world.app.db, sql`kind <> 'notice'`)
   await pass()
   world.forgetMessages()
   at('22:30')
   await pass()
   await leave(0)
   await flood(1)
-  await world.sql`delete from deliveries where kind <> 'notice'`
+  await deleteDeliveries(world.app.db, sql`kind <> 'notice'`)
   at('23:30')
   await pass()
   expect(notices()).toEqual([])
@@ -240,7 +242,7 @@ test('a test message to a group shows no watch of credits, even if that is the n
       select id from recipients where channel = 'telegram'`
     await world.alice.request('POST', `/recipients/${row?.id}/test`)
     const [sent] = await world.sql<{ watchId: number | null; type: string }[]>`
-      delete from deliveries where test
+      delete from delivery_queue where test
       returning watch_id as "watchId", envelope ->> 'type' as type`
     return sent
   }

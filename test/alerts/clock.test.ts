@@ -3,6 +3,7 @@ import { repairTimes } from '#src/db/repair-times.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import { STORED_TIMES } from '#src/stored-times.ts'
+import { deleteDeliveries } from '../support/deliveries.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 /** Reminders and deferred messages where the clock of the database was ahead, and a process started after it was set back. */
@@ -19,7 +20,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   await world.sql`update tokens set expires_at = ${new Date('2090-01-01T00:00:00.000Z')}`
-  await world.sql`delete from deliveries`
+  await deleteDeliveries(world.app.db)
   await world.sql`delete from alerts`
   const { version: _version, ...defaults } = DEFAULT_SETTINGS
   await world.change(defaults)

@@ -3,6 +3,7 @@ import { acknowledgeAlert, muteIncident } from '#src/alerts/acknowledge/acknowle
 import { readLinkedAlertPage } from '#src/alerts/history/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { alertPageData } from '#src/pages/alert/view.ts'
+import { deleteDeliveries } from '../support/deliveries.ts'
 import { confirmMailbox } from '../support/destinations.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
@@ -25,7 +26,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   world.clock.advance(86_400)
   await world.sql`update alerts set state = 'recovered', recovered_at = fired_at, escalate_at = null`
-  await world.sql`delete from deliveries`
+  await deleteDeliveries(world.app.db)
   const { body } = await world.alice.request('GET', '/watches')
   for (const { id } of body.data) await world.alice.request('DELETE', `/watches/${id}`)
   await world.sql`delete from recipients where name = 'Second'`
@@ -146,7 +147,7 @@ describe('an unacknowledged alert', () => {
     const late = new Date(first.getTime() + 300_000)
     const { id } = await newest()
     await world.sql`
-      update deliveries set delivered_at = ${late} where alert_id = ${id} and channel = 'webhook'`
+      update delivery_log set delivered_at = ${late} where alert_id = ${id} and channel = 'webhook'`
     await minutes(15)
     await minutes(60)
     const page = await pageOf(id)

@@ -1,6 +1,8 @@
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { muteChatAndReschedule } from '#src/alerts/reminders/settings-changes.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
+import { deleteDeliveries } from '../support/deliveries.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 let world: AlertWorld
@@ -19,7 +21,7 @@ beforeEach(async () => {
   await world.change(defaults)
   await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 0 })
   await world.sql`update alerts set state = 'recovered', recovered_at = fired_at, remind_at = null`
-  await world.sql`delete from deliveries where status in ('held', 'pending')`
+  await deleteDeliveries(world.app.db, sql`status in ('held', 'pending')`)
   world.forgetMessages()
 })
 afterAll(() => world.close())
@@ -152,7 +154,7 @@ describe('quiet hours', () => {
     at('2026-11-28T23:00:00.000Z')
     await world.record(watchId, { event: LOW })
     await world.sql`
-      update deliveries set recipient_id = 999999 where status = 'held' and channel = 'telegram'`
+      update delivery_log set recipient_id = 999999 where status = 'held' and channel = 'telegram'`
     at('2026-11-29T07:00:00.000Z')
     await pass()
     expect(world.chatTexts()).toEqual([])
@@ -339,11 +341,11 @@ describe('very many deferred messages', () => {
   /** Copies the deferred deliveries of a recipient, as a noisy watch would create them. */
   async function multiply(): Promise<void> {
     await world.sql`
-      insert into deliveries (id, wallet, recipient_id, watch_id, channel, partition_key, order_key, fired_at,
+      insert into delivery_log (id, wallet, recipient_id, watch_id, channel, order_key, fired_at,
         position, envelope, kind, recovery, test, urgency, status, attempts, deferred_until, created_at)
-      select gen_random_uuid(), wallet, recipient_id, watch_id, channel, partition_key, order_key, fired_at,
+      select gen_random_uuid(), wallet, recipient_id, watch_id, channel, order_key, fired_at,
         position, envelope, kind, recovery, test, urgency, status, attempts, deferred_until, created_at
-      from deliveries, generate_series(1, ${MANY}) where status = 'held'`
+      from delivery_log, generate_series(1, ${MANY}) where status = 'held'`
   }
   const held = async () => {
     const [row] = await world.sql<{ count: number; until: Date | null }[]>`

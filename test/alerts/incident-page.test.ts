@@ -1,10 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
 import { readLinkedAlertPage } from '#src/alerts/history/public-view.ts'
 import { STATEMENT_CHANNEL } from '#src/db/diagnostics.ts'
 import { listAllRecipients, readRecipientsById } from '#src/recipients/service.ts'
 import { textOf } from '../pages/site.ts'
+import { endDeliveries } from '../support/deliveries.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 /** The page that the link of a message with several alerts opens shows their outage. */
@@ -108,9 +110,11 @@ test('more alerts than the list has room for are counted below it', async () => 
 test('more alerts than one read has are all counted, and one press acknowledges all', async () => {
   await world.record(watchId, { event: REGISTRATION, data: { rewardEpochId: 400 } })
   await world.copyAlert({ watchId, event: REGISTRATION }, 129)
-  await world.sql`
-    update deliveries set status = 'delivered', delivered_at = ${world.clock.now()}
-    where watch_id = ${watchId} and channel = 'email'`
+  await endDeliveries(
+    world.app.db,
+    sql`watch_id = ${watchId} and channel = 'email'`,
+    sql`status = 'delivered', delivered_at = ${world.clock.now()}`,
+  )
   const { text, url } = await open(REGISTRATION)
   expect(text).toContain('and 110 more')
   let statements = 0
@@ -136,9 +140,11 @@ test('more alerts than one read has are all counted, and one press acknowledges 
 test('only the alerts that it shows are rendered', async () => {
   await world.record(watchId, { event: REGISTRATION, data: { rewardEpochId: 400 } })
   await world.copyAlert({ watchId, event: REGISTRATION }, 200)
-  await world.sql`
-    update deliveries set status = 'delivered', delivered_at = ${world.clock.now()}
-    where watch_id = ${watchId} and channel = 'email'`
+  await endDeliveries(
+    world.app.db,
+    sql`watch_id = ${watchId} and channel = 'email'`,
+    sql`status = 'delivered', delivered_at = ${world.clock.now()}`,
+  )
   const { url } = await open(REGISTRATION)
   // Each rendered alert has a link.
   let signed = 0

@@ -1,7 +1,9 @@
+import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { muteIncident } from '#src/alerts/acknowledge/acknowledge.ts'
 import { muteChatAndReschedule } from '#src/alerts/reminders/settings-changes.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
+import { deleteDeliveries } from '../support/deliveries.ts'
 import { linkChat } from '../support/destinations.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
@@ -24,7 +26,7 @@ beforeEach(async () => {
   await world.change(defaults)
   await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 0 })
   await world.sql`update alerts set state = 'recovered', recovered_at = fired_at, remind_at = null`
-  await world.sql`delete from deliveries where status in ('held', 'pending')`
+  await deleteDeliveries(world.app.db, sql`status in ('held', 'pending')`)
   watchId = await world.watch(`Watch ${day}`)
   world.forgetMessages()
 })
@@ -259,7 +261,7 @@ describe('a chat that is unmuted early', () => {
       select id from recipients where chat_id = ${world.chat}`
     await world.record(watchId, { event: LOW })
     await world.sql`
-      update deliveries set kind = 'notice',
+      update delivery_log set kind = 'notice',
         envelope = jsonb_set(envelope::jsonb, '{kind}', '"notice"')::json
       where recipient_id = ${reader?.id ?? 0} and status = 'held'`
     at('12:20')

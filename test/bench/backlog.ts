@@ -91,14 +91,14 @@ async function fillBacklog(connection: Connection, silentPort: number): Promise<
           ${destination}, '', ${authority}, 'en', 'UTC', 'active', ${at}, 'info', true, ${at}, ${at})
         returning id, wallet
       )
-      insert into deliveries (id, wallet, recipient_id, channel, partition_key, order_key, fired_at, position,
+      insert into delivery_queue (id, wallet, recipient_id, channel, partition_key, order_key, fired_at, position,
         envelope, kind, recovery, test, urgency, status, attempts, next_attempt_at, created_at)
       select (${begin} || substr(gen_random_uuid()::text, 14))::uuid, dead.wallet, dead.id, 'webhook',
         ${authority}, dead.id || ' ' || n, ${at}, n, ${envelope}::json, 'alert', false, false, n % 3,
         'retrying', 3, ${at}::timestamptz + (random() - 0.5) * interval '28 hours', ${at}
       from dead, generate_series(1, ${ROWS_EACH}::int) n`
   }
-  await sql`analyze deliveries`
+  await sql`analyze delivery_queue`
   await fillHeads(connection)
 }
 

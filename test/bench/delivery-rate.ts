@@ -108,7 +108,7 @@ async function fillOutbox(
   { db, sql }: Connection,
   hooks: readonly WalletWithHook[],
 ): Promise<void> {
-  await sql`truncate deliveries`
+  await sql`truncate delivery_queue, delivery_log`
   const now = systemClock.now()
   const rows = Array.from({ length: DELIVERIES }, (_, index): NewDelivery => {
     const hook = hooks[index % hooks.length]
@@ -130,7 +130,7 @@ async function fillOutbox(
     }
   })
   await db.transaction((tx) => enqueue(tx, rows))
-  await sql`analyze deliveries`
+  await sql`analyze delivery_queue`
 }
 
 /** Deliveries per second between the first and the last arrival. */

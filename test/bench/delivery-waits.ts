@@ -83,7 +83,7 @@ async function measureLatencies(
   { of, seconds, hanging = [] }: Run,
 ): Promise<Latencies> {
   const { connection, url, hooks, postmaster, receiverPid } = scene
-  await connection.sql`truncate alerts, deliveries`
+  await connection.sql`truncate alerts, delivery_queue, delivery_log`
   const count = seconds * ALERTS_PER_SECOND
   for (const [index, hook] of hanging.entries()) await raiseOne(scene, hook, count + index)
   if (hanging.length > 0) await wait(HANGING_MS)

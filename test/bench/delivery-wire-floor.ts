@@ -18,7 +18,7 @@ async function takeAll(): Promise<void> {
   while (isAsked) {
     isAsked = false
     const rows = await sql<{ id: string; lane: string; envelope: unknown }[]>`
-      update deliveries set status = 'delivered' where status = 'pending' and channel = 'webhook'
+      update delivery_queue set status = 'delivered' where status = 'pending' and channel = 'webhook'
       returning id, partition_key as lane, envelope`
     for (const { id, lane, envelope } of rows) void post(id, lane, JSON.stringify(envelope))
   }

@@ -22,7 +22,7 @@ const GOAL_RATIO = 2
 const HEAP_GOAL_RATIO = 1.25
 /** Number of batches of watches after which heaps are first compared. */
 const EARLY_BATCH = 10
-const TABLES = ['alerts', 'deliveries'] as const
+const TABLES = ['alerts', 'delivery_queue'] as const
 
 /**
  * Moves one price that 100 000 watches observe, and measures the time from the block to the committed rows in the

@@ -5,6 +5,6 @@ export async function fillHeads({ sql }: Connection): Promise<void> {
   await sql`
     insert into delivery_heads (recipient_id, channel, partition_key, urgency, due_at, is_silent, version)
     select recipient_id, min(channel), min(partition_key), max(urgency), min(next_attempt_at), false, 0
-    from deliveries where next_attempt_at is not null group by recipient_id`
+    from delivery_queue where next_attempt_at is not null group by recipient_id`
   await sql`analyze delivery_heads`
 }

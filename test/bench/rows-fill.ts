@@ -75,7 +75,7 @@ export async function fillRows(connection: Connection, now: Date): Promise<void>
       await fillAlerts(connection, now)
       await fillLedger(connection, now)
     }),
-    filled(connection, ['deliveries'], () => fillDeliveries(connection, now)),
+    filled(connection, ['delivery_queue', 'delivery_log'], () => fillDeliveries(connection, now)),
   ])
   await sql.unsafe('vacuum analyze')
 }
@@ -167,23 +167,30 @@ async function fillDeliveries(connection: Connection, now: Date): Promise<void> 
   const isDue = `part < ${DUE_SHARE}`
   const isRetrying = `part between ${DUE_SHARE} and ${DUE_SHARE + RETRYING_SHARE}`
   const isFailed = `part > ${1 - FAILED_SHARE}`
+  const columns = `id, wallet, alert_id, recipient_id, watch_id, channel, order_key, fired_at, position, envelope, kind,
+    recovery, test, urgency, attempts, created_at, status`
+  const values = `id, wallet, alert_id, recipient, watch_id, channel, order_key, at, n, envelope, 'alert', false, false,
+    n % 3, 1, at`
   await sql.unsafe(
     `
-    insert into deliveries (id, wallet, alert_id, recipient_id, watch_id, channel, partition_key, order_key, fired_at,
-      position, envelope, kind, recovery, test, urgency, status, attempts, next_attempt_at, created_at,
-      delivered_at)
-    select (substr(time, 1, 8) || '-' || substr(time, 9, 4) || '-7' || substr(gen_random_uuid()::text, 16))::uuid,
-      ${ADDRESS(WALLET)}, ${ALERT}, recipient, ${WATCH},
-      case recipient % 2 when 0 then 'webhook' else 'telegram' end, 'lane ' || recipient,
-      recipient || ' ' || ${WATCH} || ' price-move', at, n, $2::text::json, 'alert', false, false, n % 3,
-      case when ${isDue} then 'pending' when ${isRetrying} then 'retrying'
-        when ${isFailed} then 'failed' else 'delivered' end, 1,
-      case when ${isDue} then at when ${isRetrying} then $3::timestamptz + (random() - 0.5) * interval '28 hours' end,
-      at, case when part between ${DUE_SHARE + RETRYING_SHARE} and ${1 - FAILED_SHARE} then at end
-    from generate_series(0, ${ROW_COUNT - 1}) n,
-      lateral (select random() as part, ${RECIPIENT} as recipient,
-        $1::timestamptz + n * (interval '${DELIVERY_DAYS} days' / ${ROW_COUNT}) as at) t,
-      lateral (select lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') as time) u`,
+    with made as materialized (
+      select (substr(time, 1, 8) || '-' || substr(time, 9, 4) || '-7' || substr(gen_random_uuid()::text, 16))::uuid as id,
+        ${ADDRESS(WALLET)} as wallet, ${ALERT} as alert_id, recipient, ${WATCH} as watch_id,
+        case recipient % 2 when 0 then 'webhook' else 'telegram' end as channel,
+        recipient || ' ' || ${WATCH} || ' price-move' as order_key, at, n, $2::text::json as envelope, part
+      from generate_series(0, ${ROW_COUNT - 1}) n,
+        lateral (select random() as part, ${RECIPIENT} as recipient,
+          $1::timestamptz + n * (interval '${DELIVERY_DAYS} days' / ${ROW_COUNT}) as at) t,
+        lateral (select lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') as time) u
+    ), queued as (
+      insert into delivery_queue (${columns}, partition_key, next_attempt_at)
+      select ${values}, case when ${isDue} then 'pending' else 'retrying' end, 'lane ' || recipient,
+        case when ${isDue} then at else $3::timestamptz + (random() - 0.5) * interval '28 hours' end
+      from made where ${isDue} or ${isRetrying}
+    )
+    insert into delivery_log (${columns}, delivered_at)
+    select ${values}, case when ${isFailed} then 'failed' else 'delivered' end, case when ${isFailed} then null else at end
+    from made where not (${isDue} or ${isRetrying})`,
     [from, envelope, now],
   )
   await fillHeads(connection)

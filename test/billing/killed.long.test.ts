@@ -118,7 +118,7 @@ test.each<Work>([
   const commitsBefore = (nth: number) => whole.messages.slice(0, nth - 1).filter(isCommit).length
   const kindOf = ({ nth, kind }: Step) => `${kind} ${commitsBefore(nth)}`
   for (const { nth: step } of someOfEachKind(steps, kindOf)) {
-    await world.sql`truncate deliveries, notices`
+    await world.sql`truncate delivery_queue, delivery_log, notices`
     await world.sql`delete from topup_purchases`
     await world.sql`delete from subscriptions`
     const { draft, before, signal } = await run(work, step)

@@ -116,7 +116,8 @@ test(
     for (const watch of watches) await fire(watch, { event: 'wallet-balance.moved', data })
     // What a server answered is shown, too.
     const { sql } = world.database
-    await sql`update deliveries set last_error = ${CONTACT}, last_status_code = null`
+    for (const table of ['delivery_queue', 'delivery_log'])
+      await sql`update ${sql(table)} set last_error = ${CONTACT}, last_status_code = null`
     await sql`update recipients set status_reason = ${CONTACT} where status = 'disabled'`
     for (const chat of [ann, group]) {
       const mention = chat === group ? `@${BOT_NAME}` : ''

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type ChatHooks, startChatHooks } from '#sandbox/chat-hooks.ts'
 import { testDestination } from '#src/operations/chat/destinations.ts'
@@ -10,6 +11,7 @@ import { updateWatch } from '#src/operations/rest/watches.ts'
 import { getWatchType } from '#src/watches/types/index.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
+import { endDeliveries } from '../support/deliveries.ts'
 import { apiOf, changeLive } from '../support/live.ts'
 
 let hooks: ChatHooks
@@ -36,7 +38,7 @@ const deliver = () => alertsIn(world).deliver()
 const shown = (messageId: number) => ann.all().find(({ id }) => id === messageId)
 const followed = () => world.sql`select 1 from telegram_live_messages where kind like 'recipient-%'`
 const giveUp = () =>
-  world.sql`update deliveries set status = 'failed', last_status_code = 404 where test and status = 'pending'`
+  endDeliveries(world.app.db, sql`test`, sql`status = 'failed', last_status_code = 404`)
 
 const CHANNELS = [
   { channel: 'discord', button: 'Discord', url: () => hooks.discordUrl() },

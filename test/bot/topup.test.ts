@@ -26,6 +26,7 @@ import {
 } from '#src/recipients/connect.ts'
 import type { TestChat } from '../support/bot.ts'
 import { type MoneyWorld, moneyWorld } from '../support/bot-money.ts'
+import { deleteDeliveries } from '../support/deliveries.ts'
 import { BOT_NAME } from '../support/harness.ts'
 import { notifyOutcomes } from '../support/live.ts'
 
@@ -425,7 +426,7 @@ describe('a payment', () => {
   test('is a notice in the wallet’s other chats, and not in the chat that shows it', async () => {
     const other = await world.linked('alice')
     const { ann, quote } = await quoted('FLR')
-    await world.sql`delete from deliveries`
+    await deleteDeliveries(world.app.db)
     await world.pay(quote)
     await world.confirmAll()
     const readers = await world.sql<{ chatId: number }[]>`

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { configureChannel } from '#src/operations/rest/channels.ts'
@@ -12,6 +13,7 @@ import { deleteWatch, getWatch, updateWatch } from '#src/operations/rest/watches
 import { listChatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
+import { endDeliveries } from '../support/deliveries.ts'
 import { changeLive } from '../support/live.ts'
 
 let world: BotWorld
@@ -224,7 +226,7 @@ describe('a test', () => {
       id = await world.addWatch('alice', { label: 'Treasury', recipientIds: [recipientId, bad] })
       receiver.answerNext(500)
       const messageId = await tested('All recipients')
-      await world.sql`update deliveries set status = 'failed' where test and status = 'pending'`
+      await endDeliveries(world.app.db, sql`test`, sql`status = 'failed'`)
       await look()
       expect(shown(messageId)).toContain('✕ \u2068this chat\u2069: not delivered')
       expect(shown(messageId)).toContain('✕ \u2068Bad\u2069: not delivered · 500')
@@ -296,8 +298,7 @@ describe('a test', () => {
 
     test('that did not arrive says why', async () => {
       const messageId = await tested()
-      await world.sql`update deliveries set status = 'failed', last_error = 'blocked'
-        where test and status = 'pending'`
+      await endDeliveries(world.app.db, sql`test`, sql`status = 'failed', last_error = 'blocked'`)
       await look()
       expect(shown(messageId)).toContain(
         '✕ \u2068this chat\u2069: not delivered · The bot was blocked in the chat.',

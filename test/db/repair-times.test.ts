@@ -23,7 +23,8 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
     'alerts.fired_at',
     'alerts.recovered_at',
     'alerts.started_at',
-    'deliveries.fired_at',
+    'delivery_log.fired_at',
+    'delivery_queue.fired_at',
     'feed_points.at',
     'fsp_progress.block_at',
     'fsp_rounds.block_at',
@@ -159,7 +160,6 @@ async function insertRow(stored: StoredTimes, times: ReadonlyMap<PgColumn, Date>
 
 /** What the conditions of the lists and the checks of the tables need. */
 const NEEDED: Readonly<Record<string, object>> = {
-  deliveries: { status: 'retrying' },
   alerts: { escalatedTo: [1], remindAt: clock.now() },
 }
 
@@ -239,16 +239,16 @@ test.each(entries)('%s', async (_, stored) => {
 test('a lease and a retry keep their longest wait, and lose what is more', async () => {
   const { sql: run } = database
   const insert = (id: number, leasedMs: number, dueMs: number) => run`
-    insert into deliveries (id, wallet, recipient_id, channel, partition_key, order_key, fired_at, position, envelope, kind,
+    insert into delivery_queue (id, wallet, recipient_id, channel, partition_key, order_key, fired_at, position, envelope, kind,
       recovery, test, urgency, status, attempts, next_attempt_at, leased_until, created_at)
     values (${newDeliveryId(clock.now())}, '', 1, 'webhook', '', '', ${clock.now()}, ${id}, '{}', 'alert',
       false, false, 0, 'retrying', 1, ${new Date(NOW_MS + dueMs)}, ${new Date(NOW_MS + leasedMs)}, ${clock.now()})`
-  await run`delete from deliveries`
+  await run`delete from delivery_queue`
   await insert(1, 60_000, 15 * HOUR_MS)
   await insert(2, 60_000 + 120_001, 15 * HOUR_MS + 120_001)
   await repair()
   const rows = await run<{ due: Date; leased: Date }[]>`
-    select next_attempt_at as due, leased_until as leased from deliveries order by position`
+    select next_attempt_at as due, leased_until as leased from delivery_queue order by position`
   expect(
     rows.map(({ due, leased }) => [due.getTime() - NOW_MS, leased.getTime() - NOW_MS]),
   ).toEqual([

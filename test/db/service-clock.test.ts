@@ -56,7 +56,7 @@ test('a start after the clock of the database was set back by an hour makes due 
   databases.push(database)
   const later = new Date(systemClock.now().getTime() + HOUR_MS)
   await database.sql`
-    insert into deliveries (id, wallet, recipient_id, channel, partition_key, order_key, fired_at, position, envelope,
+    insert into delivery_queue (id, wallet, recipient_id, channel, partition_key, order_key, fired_at, position, envelope,
       kind, recovery, test, urgency, status, attempts, next_attempt_at, leased_until, created_at)
     values (${newDeliveryId(later)}, '', 1, 'webhook', '', '', ${later}, 1, '{}',
       'alert', false, false, 0, 'pending', 0, ${later}, ${new Date(later.getTime() + 60_000)}, ${later})`

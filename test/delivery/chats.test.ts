@@ -139,7 +139,7 @@ describe('alerts of one watch within five seconds', () => {
 
   test('are sent although one of them cannot be read', async () => {
     const [broken] = await chat.notify({ alert: 1 }, { alert: 2 }, { alert: 3 })
-    await outbox.db.execute(sql`update deliveries set envelope = '{}' where id = ${broken}`)
+    await outbox.db.execute(sql`update delivery_queue set envelope = '{}' where id = ${broken}`)
     await chat.deliver()
     expect(chat.shown()).toEqual([[2, 3]])
     expect(await statuses()).toEqual(['failed', 'delivered', 'delivered'])

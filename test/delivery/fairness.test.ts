@@ -179,12 +179,12 @@ test('very many alerts for a slow host do not delay other hosts', async () => {
   const target = await outbox.addRecipient(slow.urls(1)[0])
   const [id] = await outbox.enqueue({ to: target })
   await outbox.db.execute(sql`
-    insert into deliveries (id, wallet, recipient_id, channel, partition_key, order_key, fired_at, position,
+    insert into delivery_queue (id, wallet, recipient_id, channel, partition_key, order_key, fired_at, position,
       envelope, kind, recovery, test, urgency, status, attempts, next_attempt_at, created_at)
     select gen_random_uuid(), wallet, recipient_id, channel, partition_key, 'key ' || n, fired_at, n, envelope,
       kind, recovery, test, 2, status, 0, next_attempt_at - interval '1 hour', created_at
-    from deliveries, generate_series(1, ${runs(LONG, 25_000)}::int) n where id = ${id}`)
-  await outbox.db.execute(sql`analyze deliveries`)
+    from delivery_queue, generate_series(1, ${runs(LONG, 25_000)}::int) n where id = ${id}`)
+  await outbox.db.execute(sql`analyze delivery_queue`)
   const good = await outbox.addRecipient()
   const stop = new AbortController()
   const run = deliverDue(outboxDeps(outbox.db, { timeoutMs: 60_000 }), stop.signal)
@@ -204,12 +204,12 @@ test('very many alerts for a quick host do not delay a new one for another host'
   })
   const [id] = await outbox.enqueue({ to: await outbox.addRecipient(quick.url()) })
   await outbox.db.execute(sql`
-    insert into deliveries (id, wallet, recipient_id, channel, partition_key, order_key, fired_at, position,
+    insert into delivery_queue (id, wallet, recipient_id, channel, partition_key, order_key, fired_at, position,
       envelope, kind, recovery, test, urgency, status, attempts, next_attempt_at, created_at)
     select gen_random_uuid(), wallet, recipient_id, channel, partition_key, 'key ' || n, fired_at, n, envelope,
       kind, recovery, test, urgency, status, 0, next_attempt_at, created_at
-    from deliveries, generate_series(1, ${LONG}) n where id = ${id}`)
-  await outbox.db.execute(sql`analyze deliveries`)
+    from delivery_queue, generate_series(1, ${LONG}) n where id = ${id}`)
+  await outbox.db.execute(sql`analyze delivery_queue`)
   const stop = new AbortController()
   const sending = createSendingState(outbox.deps.channels)
   const run = deliverDue({ ...outbox.deps, sending }, stop.signal)

@@ -297,7 +297,7 @@ describe('a clock that jumps', () => {
     const [leased] = await outbox.enqueue({ to: target }, { to: target })
     const leasedUntil = new Date(outbox.clock.now().getTime() + 60_000)
     await outbox.db.execute(
-      sql`update deliveries set leased_until = ${leasedUntil} where id = ${leased}`,
+      sql`update delivery_queue set leased_until = ${leasedUntil} where id = ${leased}`,
     )
     outbox.clock.advance(-DAY_MS / 1000)
     await repairTimes(outbox.deps, STORED_TIMES)
@@ -385,7 +385,9 @@ test('a channel whose claims fail delays no other channel', async () => {
   await outbox.enqueue({ to: hook })
   const stateOf = () => Promise.reject(Object.assign(new Error('lost'), { code: '08006' }))
   const stop = new AbortController()
-  await outbox.db.execute(sql`update deliveries set kind = 'reminder' where channel = 'telegram'`)
+  await outbox.db.execute(
+    sql`update delivery_queue set kind = 'reminder' where channel = 'telegram'`,
+  )
   const run = deliverDue({ ...chats.deps, stateOf }, stop.signal)
   await expect.poll(() => outbox.receiver.deliveries.length).toBe(1)
   stop.abort()

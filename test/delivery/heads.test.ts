@@ -11,6 +11,7 @@ import { createHeldHeads } from '#src/delivery/claims/held-heads.ts'
 import { repairHeads } from '#src/delivery/claims/repair-heads.ts'
 import { LEASE_SECONDS } from '#src/delivery/model.ts'
 import { enqueue } from '#src/delivery/service.ts'
+import { endDeliveries } from '../support/deliveries.ts'
 import { runOutsideTransaction } from '../support/transaction-guard.ts'
 import { deliveryOf, type Outbox, openOutbox, type Target } from './outbox.ts'
 
@@ -30,7 +31,8 @@ afterAll(() => outbox.close())
 
 const { signal } = new AbortController()
 const inSeconds = (seconds: number) => new Date(outbox.clock.now().getTime() + seconds * 1000)
-const setOf = (changes: string) => outbox.db.execute(sql.raw(`update deliveries set ${changes}`))
+const setOf = (changes: string) =>
+  outbox.db.execute(sql.raw(`update delivery_queue set ${changes}`))
 
 /** The due time of the recipient's head. */
 async function dueAt(of = target): Promise<Date | null | undefined> {
@@ -84,7 +86,7 @@ describe('a head that was taken', () => {
   test('stays due if a delivery is written before it is given back', async () => {
     await outbox.enqueue({ to: target })
     const heads = await take()
-    await setOf(`status = 'delivered', next_attempt_at = null`)
+    await endDeliveries(outbox.db)
     await outbox.enqueue({ to: target })
     await putBack(heads)
     expect(await dueAt()).toEqual(outbox.clock.now())
@@ -96,7 +98,7 @@ describe('a head that was taken', () => {
     // A worker that sent the first one before marks the recipient for its retry.
     await outbox.db.transaction(async (tx) => {
       await tx.execute(sql`
-        update deliveries set status = 'retrying', next_attempt_at = ${inSeconds(300)} where id = ${first}`)
+        update delivery_queue set status = 'retrying', next_attempt_at = ${inSeconds(300)} where id = ${first}`)
       const { id: recipientId, partitionKey } = target
       const dueAt = inSeconds(300)
       await markDue(tx, [{ recipientId, partitionKey, channel: 'webhook', urgency: 0, dueAt }])
@@ -108,7 +110,7 @@ describe('a head that was taken', () => {
   test('stays due if a delivery is being written while it is given back', async () => {
     await outbox.enqueue({ to: target })
     const heads = await take()
-    await setOf(`status = 'delivered', next_attempt_at = null`)
+    await endDeliveries(outbox.db)
     let returned: Promise<void> | undefined
     await outbox.db.transaction(async (tx) => {
       await enqueue(tx, [deliveryOf({ to: target }, outbox.clock.now())])

@@ -70,7 +70,7 @@ describe('a delivery to a destination that is off', () => {
 
   test('is listed also when the content of another cannot be read', async () => {
     const ids = await outbox.enqueue(...missed(3))
-    await outbox.db.execute(sql`update deliveries set envelope = '{}' where id = ${ids[1]}`)
+    await outbox.db.execute(sql`update delivery_log set envelope = '{}' where id = ${ids[1]}`)
     expect(await keptTitles()).toEqual(['Missed 2', 'Missed 0'])
     expect(outbox.deps.quarantine.read()).toEqual([{ kind: 'delivery', rows: 1 }])
   })

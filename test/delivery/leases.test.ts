@@ -105,7 +105,7 @@ describe('workers', () => {
     const sending = createSendingState(outbox.deps.channels)
     const deliver = () => drain({ ...outbox.deps, sending })
     const [id, next] = await outbox.enqueue({ to: target }, { to: target, firedAfterSeconds: 1 })
-    await outbox.db.execute(sql`alter table deliveries add constraint nothing_is_recorded
+    await outbox.db.execute(sql`alter table delivery_log add constraint nothing_is_recorded
       check (status <> 'delivered' or id <> ${sql.raw(`'${id}'`)}) not valid`)
     await deliver()
     expect(await outbox.rows()).toMatchObject([
@@ -115,7 +115,7 @@ describe('workers', () => {
     outbox.clock.advance(61)
     await deliver()
     expect(outbox.receiver.deliveries).toHaveLength(2)
-    await outbox.db.execute(sql`alter table deliveries drop constraint nothing_is_recorded`)
+    await outbox.db.execute(sql`alter table delivery_log drop constraint nothing_is_recorded`)
     await expect
       .poll(async () => {
         await deliver()
@@ -127,10 +127,10 @@ describe('workers', () => {
 
   test('that die with an unrecorded result leave the delivery until its lease ends', async () => {
     const [id] = await outbox.enqueue({ to: target })
-    await outbox.db.execute(sql`alter table deliveries
+    await outbox.db.execute(sql`alter table delivery_log
       add constraint nothing_is_recorded check (status <> 'delivered') not valid`)
     await outbox.deliver()
-    await outbox.db.execute(sql`alter table deliveries drop constraint nothing_is_recorded`)
+    await outbox.db.execute(sql`alter table delivery_log drop constraint nothing_is_recorded`)
     expect(await outbox.rows()).toMatchObject([{ id, status: 'pending', attempts: 1 }])
 
     outbox.clock.advance(61)
@@ -145,7 +145,7 @@ describe('workers', () => {
       { to: target },
       { to: target, firedAfterSeconds: 1 },
     )
-    await outbox.db.execute(sql`update deliveries set envelope = '{}' where id = ${broken}`)
+    await outbox.db.execute(sql`update delivery_queue set envelope = '{}' where id = ${broken}`)
     await outbox.deliver()
     expect(await outbox.rows()).toMatchObject([
       { id: broken, status: 'failed', lastError: 'unreadable' },

@@ -108,7 +108,9 @@ export async function openOutbox() {
       receiver.answerAlways(undefined)
       deps.clock.set(NOON)
       deps.states.clear()
-      await deps.db.execute(sql`truncate deliveries, delivery_heads, sent_messages, recipients`)
+      await deps.db.execute(
+        sql`truncate delivery_queue, delivery_log, delivery_heads, sent_messages, recipients`,
+      )
     },
     close: async () => {
       await receiver.close()

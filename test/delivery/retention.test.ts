@@ -7,6 +7,7 @@ import { newDeliveryId } from '#src/delivery/delivery-id.ts'
 import { dropOldDeliveries } from '#src/delivery/retention.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
+import { endDeliveries } from '../support/deliveries.ts'
 import { CALLER, type Outbox, openOutbox, type Target } from './outbox.ts'
 
 let outbox: Outbox
@@ -16,7 +17,7 @@ beforeAll(async () => {
   outbox = await openOutbox()
 })
 beforeEach(async () => {
-  for (const table of ['alerts', 'deliveries', 'sent_messages']) {
+  for (const table of ['alerts', 'delivery_log', 'sent_messages']) {
     for (const part of await partsOf(table)) {
       await outbox.database.sql`drop table ${outbox.database.sql(part)}`
     }
@@ -67,97 +68,113 @@ function record(...candidates: AlertCandidate[]): Promise<void> {
   return outbox.db.transaction((tx) => recordAlerts(outbox.deps, tx, candidates))
 }
 
-describe('deliveries', () => {
+/** Puts deliveries into the outbox, and ends them. */
+async function logged(count = 1): Promise<void> {
+  await outbox.enqueue(...Array.from({ length: count }, () => ({ to: target })))
+  await endDeliveries(outbox.db)
+}
+
+describe('deliveries that are over', () => {
   test('have partitions for this week and the next, and are stored in the partition of their time', async () => {
     await dropOldDeliveries(outbox.deps)
-    const parts = ['deliveries_20261119_20261126', 'deliveries_20261126_20261203']
-    expect(await partsOf('deliveries')).toEqual(parts)
+    const parts = ['delivery_log_20261119_20261126', 'delivery_log_20261126_20261203']
+    expect(await partsOf('delivery_log')).toEqual(parts)
     await outbox.enqueue({ to: target })
     outbox.clock.advance(7 * DAY_SECONDS)
     await outbox.enqueue({ to: target })
-    expect(await rowsIn('deliveries')).toEqual({ [`${parts[0]}`]: 1, [`${parts[1]}`]: 1 })
     await outbox.deliver()
+    expect(await rowsIn('delivery_log')).toEqual({ [`${parts[0]}`]: 1, [`${parts[1]}`]: 1 })
     expect((await outbox.rows()).map(({ status }) => status)).toEqual(['delivered', 'delivered'])
   })
 
   test('of weeks without a partition are stored in the default partition, and moved later', async () => {
     await dropOldDeliveries(outbox.deps)
     outbox.clock.advance(24 * DAY_SECONDS)
-    const [early] = await outbox.enqueue({ to: target, key: 'key' })
+    await logged()
     outbox.clock.advance(3 * DAY_SECONDS)
-    const [late] = await outbox.enqueue({ to: target, key: 'key', firedAfterSeconds: 1 })
-    expect(await rowsIn('deliveries')).toEqual({ deliveries_default: 2 })
+    await logged()
+    expect(await rowsIn('delivery_log')).toEqual({ delivery_log_default: 2 })
 
     await dropOldDeliveries(outbox.deps)
-    expect(await partsOf('deliveries')).toEqual([
-      'deliveries_20261119_20261126',
-      'deliveries_20261126_20261203',
-      'deliveries_20261203_20261210',
-      'deliveries_20261210_20261217',
-      'deliveries_20261217_20261224',
-      'deliveries_20261224_20261231',
+    expect(await partsOf('delivery_log')).toEqual([
+      'delivery_log_20261119_20261126',
+      'delivery_log_20261126_20261203',
+      'delivery_log_20261203_20261210',
+      'delivery_log_20261210_20261217',
+      'delivery_log_20261217_20261224',
+      'delivery_log_20261224_20261231',
     ])
-    expect(await rowsIn('deliveries')).toEqual({
-      deliveries_20261210_20261217: 1,
-      deliveries_20261217_20261224: 1,
+    expect(await rowsIn('delivery_log')).toEqual({
+      delivery_log_20261210_20261217: 1,
+      delivery_log_20261217_20261224: 1,
     })
-    await outbox.deliver()
-    const sent = outbox.receiver.deliveries.map(({ headers }) => headers['x-watchdog-delivery'])
-    expect(sent).toEqual([early, late])
   })
 
   test('are deleted after 30 days, and no partition is created for older times', async () => {
     await dropOldDeliveries(outbox.deps)
-    await outbox.enqueue({ to: target })
+    await logged()
     outbox.clock.set(new Date('2026-12-25T23:59:59.999Z'))
     await dropOldDeliveries(outbox.deps)
-    expect(await rowsIn('deliveries')).toEqual({ deliveries_20261119_20261126: 1 })
+    expect(await rowsIn('delivery_log')).toEqual({ delivery_log_20261119_20261126: 1 })
     outbox.clock.set(new Date('2026-12-26T00:00:00.000Z'))
     await dropOldDeliveries(outbox.deps)
-    expect(await rowsIn('deliveries')).toEqual({})
+    expect(await rowsIn('delivery_log')).toEqual({})
 
     outbox.clock.set(new Date('2027-06-01T12:00:00.000Z'))
     await dropOldDeliveries(outbox.deps)
-    expect(await partsOf('deliveries')).toEqual([
-      'deliveries_20270429_20270506',
-      'deliveries_20270506_20270513',
-      'deliveries_20270513_20270520',
-      'deliveries_20270520_20270527',
-      'deliveries_20270527_20270603',
-      'deliveries_20270603_20270610',
+    expect(await partsOf('delivery_log')).toEqual([
+      'delivery_log_20270429_20270506',
+      'delivery_log_20270506_20270513',
+      'delivery_log_20270513_20270520',
+      'delivery_log_20270520_20270527',
+      'delivery_log_20270527_20270603',
+      'delivery_log_20270603_20270610',
     ])
     expect(await partsOf('sent_messages')).toHaveLength(6)
   })
 
+  test('are deleted, and those of the same age that are unfinished stay and are sent', async () => {
+    await dropOldDeliveries(outbox.deps)
+    await logged()
+    const [unfinished] = await outbox.enqueue({ to: target })
+    outbox.clock.advance(90 * DAY_SECONDS)
+    await dropOldDeliveries(outbox.deps)
+    expect(await outbox.rows()).toMatchObject([{ id: unfinished, status: 'pending' }])
+    await outbox.deliver()
+    expect(await outbox.rows()).toMatchObject([{ id: unfinished, status: 'delivered' }])
+    await dropOldDeliveries(outbox.deps)
+    expect(await outbox.rows()).toEqual([])
+  })
+
   test('in the default partition are deleted at the same age', async () => {
-    await outbox.enqueue(...Array.from({ length: 2100 }, () => ({ to: target })))
+    await logged(2100)
     outbox.clock.advance(DAY_SECONDS)
-    await outbox.enqueue({ to: target })
+    await logged()
     outbox.clock.advance(30 * DAY_SECONDS)
     await dropOldDeliveries(outbox.deps)
     expect(await outbox.rows()).toHaveLength(1)
   })
 
   test('do not wait for a partition that a long transaction has locked', async () => {
-    await outbox.enqueue({ to: target })
+    await logged()
     const other = connect(outbox.database.url)
     const isHeld = Promise.withResolvers<void>()
     const letGo = Promise.withResolvers<void>()
     const long = other.db.transaction(async (tx) => {
-      await tx.execute(sql`select from deliveries for update`)
+      await tx.execute(sql`select from delivery_log for update`)
       isHeld.resolve()
       await letGo.promise
     })
     await isHeld.promise
     const arranging = dropOldDeliveries(outbox.deps)
-    for (let sent = 0; sent < 20; sent++) await outbox.enqueue({ to: target })
+    for (let sent = 0; sent < 20; sent++) await logged()
     await arranging
-    expect(await partsOf('deliveries')).toEqual([])
+    expect(await partsOf('delivery_log')).toEqual([])
     letGo.resolve()
     await long
     await other.close()
     await dropOldDeliveries(outbox.deps)
-    expect(await rowsIn('deliveries')).toEqual({ deliveries_20261119_20261126: 21 })
+    expect(await rowsIn('delivery_log')).toEqual({ delivery_log_20261119_20261126: 21 })
   })
 
   test('have sent messages, which are deleted at the same age', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { countWaiting } from '#src/delivery/log/count-store.ts'
 import { RETAINED_MAX } from '#src/delivery/model.ts'
+import { endDeliveries } from '../support/deliveries.ts'
 import { type Outbox, openOutbox, type Target } from './outbox.ts'
 
 let outbox: Outbox
@@ -27,20 +28,27 @@ test('unsent alerts of every kind are counted once each', async () => {
   const to = await outbox.addRecipient()
   const drafts = Array.from({ length: 10 }, () => ({ to: target }))
   const ids = await outbox.enqueue({ to }, ...drafts)
-  const changes = [
+  const unfinished = [
     `status = 'retrying', next_attempt_at = next_attempt_at + interval '1 hour'`,
     `status = 'retrying', planned_at = next_attempt_at`,
     'next_attempt_at = null',
-    `status = 'held', next_attempt_at = null, deferred_until = next_attempt_at`,
-    `status = 'disabled', next_attempt_at = null, retained_until = next_attempt_at + interval '7 days'`,
-    // Not counted: no longer retained, delivered, a test, a notice.
-    `status = 'disabled', next_attempt_at = null, retained_until = next_attempt_at`,
-    `status = 'delivered', next_attempt_at = null`,
+    // Not counted: a test, a notice.
     'test = true',
     `kind = 'notice'`,
   ]
-  for (const [index, change] of changes.entries()) {
-    await run(`update deliveries set ${change} where id = '${ids[1 + index]}'`)
+  const over = [
+    `status = 'held', deferred_until = created_at`,
+    `status = 'disabled', retained_until = created_at + interval '7 days'`,
+    // Not counted: no longer retained, delivered.
+    `status = 'disabled', retained_until = created_at`,
+    `status = 'delivered'`,
+  ]
+  for (const [index, change] of unfinished.entries()) {
+    await run(`update delivery_queue set ${change} where id = '${ids[1 + index]}'`)
+  }
+  for (const [index, result] of over.entries()) {
+    const id = ids[1 + unfinished.length + index]
+    await endDeliveries(outbox.db, sql`id = ${id}::uuid`, sql.raw(result))
   }
   expect(await waiting()).toBe(6)
 })
@@ -66,13 +74,14 @@ function rowsRead(node: Node): number {
 
 test('the count for a recipient with thousands of deliveries reads fewer rows than three times its maximum', async () => {
   const [id] = await outbox.enqueue({ to: target })
-  await run(`
-    insert into deliveries select (jsonb_populate_record(d, jsonb_build_object(
-      'id', gen_random_uuid(), 'order_key', 'k' || n,
-      'status', case when n > 3000 then 'retrying' else 'delivered' end,
-      'next_attempt_at', case when n > 3000 then d.next_attempt_at end))).*
-    from deliveries d, generate_series(1, 6000) n where d.id = '${id}'`)
-  await run('vacuum analyze deliveries')
+  const copies = (from: number) => `
+    insert into delivery_queue select (jsonb_populate_record(d, jsonb_build_object(
+      'id', gen_random_uuid(), 'order_key', 'k' || n))).*
+    from delivery_queue d, generate_series(${from}, ${from + 2999}) n where d.id = '${id}'`
+  await run(copies(1))
+  await endDeliveries(outbox.db, sql`id <> ${id}::uuid`)
+  await run(copies(3001))
+  await run('vacuum analyze delivery_queue, delivery_log')
   expect(await waiting()).toBe(RETAINED_MAX)
   let plan: unknown
   const explaining = {

@@ -48,7 +48,7 @@ beforeEach(async () => {
   calls.length = 0
   status = 200
   await setToDatabaseTime(service.clock, service.sql)
-  await service.sql`truncate observation_cursors, alerts, deliveries`
+  await service.sql`truncate observation_cursors, alerts, delivery_queue, delivery_log`
   await headAt(service.clock.now())
   await canary()
 })
@@ -227,7 +227,7 @@ test('a service with a migration that is not applied is down', async () => {
 test('deliveries that wait too long degrade the service', async () => {
   const at = ago(121)
   await service.sql`
-    insert into deliveries (id, wallet, alert_id, recipient_id, channel, partition_key, order_key, fired_at,
+    insert into delivery_queue (id, wallet, alert_id, recipient_id, channel, partition_key, order_key, fired_at,
       position, envelope, kind, recovery, test, urgency, status, attempts, next_attempt_at, created_at)
     values (gen_random_uuid(), '', null, 1, 'webhook', '', '', ${at}, 1, '{}', 'alert', false,
       false, 0, 'pending', 0, ${at}, ${at})`
@@ -239,7 +239,7 @@ test('deliveries that wait too long degrade the service', async () => {
     status: 'degraded',
     problems: [{ name: 'outbox', problem: 'deliveries wait: webhook' }],
   })
-  await service.sql`truncate deliveries, delivery_heads`
+  await service.sql`truncate delivery_queue, delivery_heads`
 })
 
 test('the problem of a wrong registry has its address, and a frozen database does not keep the answer back', async () => {

@@ -77,7 +77,7 @@ async function killAndSend(messages: number): Promise<void> {
   telegram.clearFaults()
   telegram.release()
   // The leases of the dead process end after a minute.
-  await service.app.db.execute(sql`update deliveries set leased_until = created_at
+  await service.app.db.execute(sql`update delivery_queue set leased_until = created_at
     where leased_until is not null and wallet = ${followersWallet(provider)}`)
   await service.app.db.execute(sql`
     update delivery_heads set due_at = ${new Date()} where due_at is not null`)

@@ -24,7 +24,7 @@ import { ROOT, type ServiceProcess, startServiceProcess } from '../support/servi
 const READ = ['package.json', 'src', 'bot', 'locales', 'migrations', 'examples']
 const JOURNAL = 'migrations/meta/_journal.json'
 const MIGRATION = `alter table "watches" add column "added" text;--> statement-breakpoint
-alter table "deliveries" add column "added" integer default 1;--> statement-breakpoint
+alter table "delivery_queue" add column "added" integer default 1;--> statement-breakpoint
 create table "added" ("watch_id" bigint references "watches");`
 
 let folder: string

@@ -11,7 +11,7 @@ beforeAll(async () => {
   alice = await buyer(world, 'alice')
 })
 beforeEach(async () => {
-  await world.sql`truncate recipients, deliveries, notices`
+  await world.sql`truncate recipients, delivery_queue, delivery_log, notices`
   await chatOf(world, alice)
 })
 afterAll(() => world.close())

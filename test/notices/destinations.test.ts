@@ -27,7 +27,7 @@ beforeAll(async () => {
   notified = { app: room.deps, sql: room.database.sql }
 })
 beforeEach(async () => {
-  await notified.sql`truncate deliveries, notices, recipients, confirmation_mails`
+  await notified.sql`truncate delivery_queue, delivery_log, notices, recipients, confirmation_mails`
   owner = { caller: stranger() }
   room.clock.set(NOON)
 })
@@ -41,7 +41,7 @@ async function hook(name = 'Pager hook'): Promise<number> {
 
 /** Deletes the notices so far. */
 async function forget(): Promise<void> {
-  await notified.sql`truncate deliveries, notices`
+  await notified.sql`truncate delivery_queue, delivery_log, notices`
 }
 
 /** Records results of attempts as the outbox does, with their notices. */

@@ -18,7 +18,7 @@ afterAll(() => outbox.close())
 test('a webhook that responds with 410 has one notice, with the number of retained alerts', async () => {
   const chat = await chatOf(notified(), owner)
   const hook = await outbox.addRecipient()
-  await outbox.database.sql`truncate deliveries, notices`
+  await outbox.database.sql`truncate delivery_queue, delivery_log, notices`
   outbox.receiver.answerAlways({ status: 410 })
   for (const key of ['a', 'b', 'c']) await outbox.enqueue({ to: hook, key: `${hook.id} ${key}` })
   await outbox.deliver()

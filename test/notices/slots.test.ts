@@ -25,7 +25,7 @@ beforeEach(async () => {
   service.clock.set(START)
   await service.sql`
     truncate accounts, ledger_entries, trials, trial_accounts, subscriptions, capacity_changes, watches, targets,
-      recipients, deliveries, notices cascade`
+      recipients, delivery_queue, delivery_log, notices cascade`
   await alice.request('POST', '/account/terms', { version: '2026-11' })
   await chatOf(service, alice)
 })
@@ -247,7 +247,7 @@ describe('slots that end', () => {
     await alice.request('PATCH', '/subscriptions', { autoRenew: false })
     await day(-1)
     expect(await titles(service)).toHaveLength(1)
-    await service.sql`truncate subscriptions, deliveries, notices`
+    await service.sql`truncate subscriptions, delivery_queue, delivery_log, notices`
     service.clock.set(START)
     await buy(3)
     await give(1500)
@@ -328,7 +328,7 @@ describe('a renewal that fails', () => {
     expect(await notices(service)).toMatchObject([
       { body: expect.stringContaining('Next and final attempt') },
     ])
-    await service.sql`truncate subscriptions, deliveries, notices`
+    await service.sql`truncate subscriptions, delivery_queue, delivery_log, notices`
     service.clock.set(START)
     await give(1500)
     await buy(3, true)

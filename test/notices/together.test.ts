@@ -22,7 +22,7 @@ beforeAll(async () => {
   await giveCredits(world.app, alice.caller.wallet, 10_000)
 })
 beforeEach(async () => {
-  await world.sql`truncate recipients, deliveries, notices`
+  await world.sql`truncate recipients, delivery_queue, delivery_log, notices`
   await world.sql`delete from notification_settings`
   world.clock.set(NOON)
 })

@@ -415,7 +415,7 @@ function isBehind(killedAt: readonly number[] = [], createdAt: Date): boolean {
 
 /** Ends the leases of killed processes, as their minute would. Only while no process runs: all leases are theirs then. */
 async function endLeases(): Promise<void> {
-  for (const table of [sql`deliveries`, sql`sent_messages`]) {
+  for (const table of [sql`delivery_queue`, sql`sent_messages`]) {
     await service.app.db.execute(
       sql`update ${table} set leased_until = now() where leased_until > now()`,
     )

@@ -3,7 +3,7 @@ import { loadModule, parseSync } from 'libpg-query'
 /** Partition key of each partitioned table. */
 export const PARTITION_KEYS: ReadonlyMap<string, string> = new Map([
   ['alerts', 'fired_at'],
-  ['deliveries', 'id'],
+  ['delivery_log', 'id'],
   ['sent_messages', 'id'],
 ])
 

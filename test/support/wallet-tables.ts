@@ -1,7 +1,8 @@
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
+import { is } from 'drizzle-orm'
+import { getTableConfig, getViewConfig, PgColumn, PgTable, PgView } from 'drizzle-orm/pg-core'
 import type { TablePart, WalletRows } from './named-wallets.ts'
 
 const ROOT = join(import.meta.dirname, '../../')
@@ -59,7 +60,7 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Names of the tables that the rooms define. */
+/** Names of the tables and views that the rooms define. */
 export const WALLET_TABLES: ReadonlyMap<string, readonly string[]> = new Map(
   (
     await Promise.all(
@@ -69,9 +70,22 @@ export const WALLET_TABLES: ReadonlyMap<string, readonly string[]> = new Map(
     )
   )
     .flatMap((module) => Object.values(module))
-    .filter((value) => value instanceof PgTable)
-    .map((table) => getTableConfig(table))
-    .map(({ name, columns }) => [name, columns.map((column) => column.name)]),
+    .flatMap((value): readonly [string, readonly string[]][] => {
+      if (value instanceof PgTable) {
+        const { name, columns } = getTableConfig(value)
+        return [[name, columns.map((column) => column.name)]]
+      }
+      if (!(value instanceof PgView)) return []
+      const { name, selectedFields } = getViewConfig(value)
+      return [
+        [
+          name,
+          Object.values(selectedFields).flatMap((field) =>
+            is(field, PgColumn) ? [field.name] : [],
+          ),
+        ],
+      ]
+    }),
 )
 
 /** Tables that belong to no wallet. */

@@ -1,5 +1,5 @@
 /**
- * Deferred deliveries of a recipient, counted and moved in the database, whatever their number. The table `deliveries`
+ * Deferred deliveries of a recipient, counted and moved in the database, whatever their number. The table `delivery_log`
  * belongs to the room `delivery`, so only statements that may join it with alerts are here.
  */
 import { sql } from 'drizzle-orm'
@@ -54,7 +54,7 @@ function isDue({ recipientId, until, onlyCritical }: DueDeferred) {
  */
 function isLine({ recipientId, until, onlyCritical }: DueDeferred) {
   const critical = onlyCritical ? sql`and e.urgency = 2` : sql``
-  return sql`not (d.recovery and exists (select from deliveries e
+  return sql`not (d.recovery and exists (select from delivery_log e
     where e.alert_id = d.answers and e.recipient_id = ${recipientId} and e.deferred_until <= ${until}
       ${critical}))`
 }
@@ -67,7 +67,7 @@ export async function countDeferred(tx: Db, due: DueDeferred): Promise<DeferredC
       (count(*) filter (where a.is_episode and a.state = 'recovered'))::int as recovered,
       coalesce(max(d.urgency), 0)::int as urgency,
       min(d.fired_at) as "firstAt", max(d.fired_at) as "lastAt"
-    from deliveries d
+    from delivery_log d
     left join alerts a on a.id = d.alert_id and a.fired_at = d.fired_at
     where ${isDue(due)}`)
   if (counted === undefined) throw new Error('an aggregate query returned no row')
@@ -83,7 +83,7 @@ export async function listNewestDeferred(
   return await tx.execute<DeferredAlert>(sql`
     select d.id, d.order_key as "orderKey", d.alert_id as "alertId", d.fired_at as "firedAt", d.envelope,
       coalesce(a.is_episode and a.recovered_at is null, false) as "isFiring"
-    from deliveries d
+    from delivery_log d
     left join alerts a on a.id = d.alert_id and a.fired_at = d.fired_at
     where ${isDue(due)} and ${isLine(due)}
     order by "isFiring" desc, d.fired_at desc, d.position desc, d.id desc
@@ -98,8 +98,8 @@ export async function markSummarized(
 ): Promise<void> {
   for (;;) {
     const marked = await tx.execute(sql`
-      update deliveries set deferred_until = null, summary_delivery_id = ${summaryDeliveryId}
-      where id = any(array(select d.id from deliveries d where ${isDue(due)} limit ${ROWS_MAX}))
+      update delivery_log set deferred_until = null, summary_delivery_id = ${summaryDeliveryId}
+      where id = any(array(select d.id from delivery_log d where ${isDue(due)} limit ${ROWS_MAX}))
       returning 1`)
     if (marked.length < ROWS_MAX) return
   }
@@ -129,13 +129,13 @@ export async function rescheduleDeferred(
   const { keepDueAt, notices, critical, others } = times
   const rows = await tx.execute<{ id: string }>(sql`
     with chosen as (
-      select id from deliveries
+      select id from delivery_log
       where recipient_id = ${recipientId} and deferred_until is not null
         and (${keepDueAt}::timestamptz is null or deferred_until > ${keepDueAt}::timestamptz)
         and (${after ?? null}::uuid is null or id > ${after ?? null}::uuid)
       order by id limit ${ROWS_MAX} for update
     )
-    update deliveries d set deferred_until = case
+    update delivery_log d set deferred_until = case
       when d.kind = 'notice' then ${notices}::timestamptz
       when ${CRITICAL} then ${critical}::timestamptz
       else ${others}::timestamptz end

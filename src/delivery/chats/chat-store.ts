@@ -4,7 +4,7 @@ import { ANY_LENGTH, uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../claims/claim-store.ts'
 import { LEASE_SECONDS } from '../model.ts'
-import { IS_GROUPED, IS_UNFINISHED, isUnleased } from '../tables.ts'
+import { IS_GROUPED, isUnleased } from '../tables.ts'
 import type { WaitingDelivery } from './grouping.ts'
 
 /** Maximum number of due or leased deliveries of one recipient that are read. */
@@ -32,9 +32,8 @@ export async function listDueOrLeased(
       as r(id, nothing)
     cross join lateral (
       select d.id, d.recipient_id as "recipientId", d.order_key as "orderKey"
-      from deliveries d
-      where d.recipient_id = r.id and d.status in ('pending', 'retrying')
-        and ${IS_GROUPED} and d.next_attempt_at is not null
+      from delivery_queue d
+      where d.recipient_id = r.id and ${IS_GROUPED} and d.next_attempt_at is not null
         and (d.next_attempt_at <= ${now} or d.leased_until > ${now})
       order by d.fired_at, d.position, d.id
       limit ${DUE_MAX}
@@ -73,8 +72,8 @@ export async function listUnfinishedDeliveries(
           when d.next_attempt_at > ${now} then 'later'
           else 'free' end as taken,
         d.fired_at, d.position
-      from deliveries d
-      where d.order_key = k.order_key and d.status in ('pending', 'retrying')
+      from delivery_queue d
+      where d.order_key = k.order_key
       order by d.fired_at, d.position, d.id
       limit k.most
     ) w
@@ -87,7 +86,7 @@ export async function listOrderKeys(
   ids: readonly string[],
 ): Promise<{ readonly carriedBy: string; readonly orderKey: string }[]> {
   return await db.execute<{ carriedBy: string; orderKey: string }>(sql`
-    select distinct carried_by as "carriedBy", order_key as "orderKey" from deliveries
+    select distinct carried_by as "carriedBy", order_key as "orderKey" from delivery_log
     where carried_by = any(${sql.param([...ids])}::uuid[])`)
 }
 
@@ -98,10 +97,10 @@ export async function claimDeliveries(
   { now, leasedUntil }: { readonly now: Date; readonly leasedUntil: Date },
 ): Promise<ClaimedRow[]> {
   return await db.execute<ClaimedRow>(sql`
-    update deliveries d set leased_until = ${leasedUntil}, attempts = d.attempts + 1
+    update delivery_queue d set leased_until = ${leasedUntil}, attempts = d.attempts + 1
     where d.id = any(array(
-      select d.id from deliveries d
-      where d.id = any(${uuidArray(ids)}) and ${IS_UNFINISHED}
+      select d.id from delivery_queue d
+      where d.id = any(${uuidArray(ids)})
         and (d.next_attempt_at is null or d.next_attempt_at <= ${now})
         and ${isUnleased(now)}
       for update skip locked))
@@ -115,7 +114,6 @@ export async function postponeDeliveries(
   { until, now }: { readonly until: Date; readonly now: Date },
 ): Promise<void> {
   await db.execute(sql`
-    update deliveries d set next_attempt_at = ${until}
-    where d.id = any(${sql.param([...ids])}::uuid[]) and ${IS_UNFINISHED}
-      and d.next_attempt_at < ${until} and ${isUnleased(now)}`)
+    update delivery_queue d set next_attempt_at = ${until}
+    where d.id = any(${sql.param([...ids])}::uuid[]) and d.next_attempt_at < ${until} and ${isUnleased(now)}`)
 }

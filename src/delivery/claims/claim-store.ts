@@ -2,13 +2,12 @@
 import { sql } from 'drizzle-orm'
 import { uuidArray } from '#src/db/arrays.ts'
 import { type Db, transact } from '#src/db/connection.ts'
-import { isSamePartitionKey } from '#src/db/partitions.ts'
-import { type deliveries, IS_UNFINISHED, isReady } from '../tables.ts'
+import { type deliveryQueue, isReady } from '../tables.ts'
 import { DUE_HEAD_COLUMNS, type DueHead, markDue } from './head-store.ts'
 
 /** A delivery that a worker has leased. `attempts` includes the current one. */
 export type ClaimedRow = Pick<
-  typeof deliveries.$inferSelect,
+  typeof deliveryQueue.$inferSelect,
   | 'id'
   | 'wallet'
   | 'alertId'
@@ -43,16 +42,16 @@ export async function claimDueDeliveries(
   const rows = await db.execute<ClaimedRow & { blocked: boolean }>(sql`
     with chosen as (
       select d.id, exists (
-        select from deliveries e
-        where e.order_key = d.order_key and e.status in ('pending', 'retrying')
+        select from delivery_queue e
+        where e.order_key = d.order_key
           and (e.fired_at, e.position, e.id) < (d.fired_at, d.position, d.id)
       ) as blocked
-      from deliveries d
-      where d.id = any(${uuidArray(ids)}) and ${IS_UNFINISHED} and ${isReady(now)}
+      from delivery_queue d
+      where d.id = any(${uuidArray(ids)}) and ${isReady(now)}
       for update skip locked
     ),
     claimed as (
-      update deliveries d set leased_until = ${leasedUntil}, attempts = d.attempts + 1
+      update delivery_queue d set leased_until = ${leasedUntil}, attempts = d.attempts + 1
       where d.id = any(array(select id from chosen where not blocked))
       returning d.*
     )
@@ -70,9 +69,8 @@ export async function extendLeases(
   leasedUntil: Date,
 ): Promise<void> {
   await db.execute(sql`
-    update deliveries d set leased_until = ${leasedUntil}
-    where id = any(${sql.param([...ids])}::uuid[]) and ${IS_UNFINISHED}
-      and leased_until is not null`)
+    update delivery_queue d set leased_until = ${leasedUntil}
+    where id = any(${sql.param([...ids])}::uuid[]) and leased_until is not null`)
 }
 
 /**
@@ -84,18 +82,18 @@ export async function parkBlocked(db: Db, ids: readonly string[]): Promise<void>
   await db.execute(sql`
     with blocked as (
       select d.id
-      from deliveries d cross join lateral (
-        select e.id from deliveries e
-        where e.order_key = d.order_key and e.status in ('pending', 'retrying')
+      from delivery_queue d cross join lateral (
+        select e.id from delivery_queue e
+        where e.order_key = d.order_key
           and (e.fired_at, e.position, e.id) < (d.fired_at, d.position, d.id)
         order by e.fired_at desc, e.position desc, e.id desc
         limit 1
         for share of e skip locked
       ) earlier
-      where d.id = any(${sql.param([...ids])}::uuid[]) and ${IS_UNFINISHED}
+      where d.id = any(${sql.param([...ids])}::uuid[])
       for update of d skip locked
     )
-    update deliveries d set next_attempt_at = null where d.id = any(array(select id from blocked))`)
+    update delivery_queue d set next_attempt_at = null where d.id = any(array(select id from blocked))`)
 }
 
 /** Releases deliveries whose attempt was aborted, so that they are due again. */
@@ -105,10 +103,9 @@ export async function releaseAbortedDeliveries(
 ): Promise<void> {
   await transact(db, async (tx) => {
     const released = await tx.execute<DueHead>(sql`
-      update deliveries d set leased_until = null, attempts = d.attempts - 1
+      update delivery_queue d set leased_until = null, attempts = d.attempts - 1
       from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int)
-      where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${isSamePartitionKey('d.id', 'r.id')}
-        and d.attempts = r.attempt and ${IS_UNFINISHED}
+      where d.id = r.id and d.attempts = r.attempt
       returning ${DUE_HEAD_COLUMNS}`)
     await markDue(tx, released)
   })

@@ -8,7 +8,7 @@ import { ANY_LENGTH } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { writeLast } from '#src/db/transaction-scope.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
-import { IS_WAITING, isReady, isUnleased } from '../tables.ts'
+import { isReady, isUnleased } from '../tables.ts'
 import type { FullDestinations } from './concurrency-limiter.ts'
 
 /** A recipient with a delivery that is due at a time. */
@@ -132,8 +132,8 @@ export async function takeDueHeads(
       d.order_key as "orderKey", d.urgency, d.fired_at as "firedAt", d.position::float8 as position, d.attempts
     from taken t join chosen c on c.recipient_id = t.recipient_id
     left join lateral (
-      select * from deliveries d
-      where d.recipient_id = t.recipient_id and ${IS_WAITING} and ${isReady(now)}
+      select * from delivery_queue d
+      where d.recipient_id = t.recipient_id and ${isReady(now)}
       order by d.urgency desc, d.next_attempt_at, d.id
       limit least(${of.rowsMax.ofHead}::int, greatest(${of.rowsOfHeadMin}::int,
         ${of.rowsMax.ofAll}::int / (select greatest(1, count(*))::int from chosen)))
@@ -196,8 +196,8 @@ const URGENCIES = sql.raw(
 function nextOf(recipientId: SQL, now: Date, notBefore: SQL = sql`null::timestamptz`): SQL {
   const first = (time: SQL, condition: SQL) => sql`
     select u.urgency, ${time} as at from ${URGENCIES} cross join lateral (
-      select d.next_attempt_at, d.leased_until from deliveries d
-      where d.recipient_id = ${recipientId} and d.urgency = u.urgency and ${IS_WAITING} and ${condition}
+      select d.next_attempt_at, d.leased_until from delivery_queue d
+      where d.recipient_id = ${recipientId} and d.urgency = u.urgency and ${condition}
       order by d.next_attempt_at limit 1) d`
   return sql`
     select min(p.at) as due_at, (array_agg(p.urgency order by p.at, p.urgency desc))[1] as urgency from (
@@ -205,8 +205,8 @@ function nextOf(recipientId: SQL, now: Date, notBefore: SQL = sql`null::timestam
         (${first(sql`greatest(${now}::timestamptz, ${notBefore})`, isReady(now))} limit 1)
         union all
         (select (array_agg(d.urgency order by d.leased_until, d.urgency desc))[1] as urgency, min(d.leased_until) as at
-          from deliveries d
-          where d.recipient_id = ${recipientId} and ${IS_WAITING} and d.next_attempt_at <= ${now}
+          from delivery_queue d
+          where d.recipient_id = ${recipientId} and d.next_attempt_at <= ${now}
             and not ${isUnleased(now)}
           having count(*) > 0)
         ) p limit 1)
@@ -235,7 +235,7 @@ export async function findLateHeads(
 ): Promise<{ readonly late: readonly DueHead[]; readonly last: number | undefined }> {
   const { now, leasedUntil, after, recipientsMax } = of
   const nextAbove = (id: SQL) => sql`
-    select d.recipient_id from deliveries d where ${IS_WAITING} and d.recipient_id > ${id}
+    select d.recipient_id from delivery_queue d where d.next_attempt_at is not null and d.recipient_id > ${id}
     order by d.recipient_id limit 1`
   const rows = await db.execute<DueHead & { isLate: boolean }>(sql`
     with recursive hop(recipient_id, place) as (
@@ -249,8 +249,8 @@ export async function findLateHeads(
         and coalesce(h.due_at, 'infinity') > ${leasedUntil}, false) as "isLate"
     from hop
     cross join lateral (
-      select d.channel, d.partition_key from deliveries d
-      where d.recipient_id = hop.recipient_id and ${IS_WAITING} limit 1) d
+      select d.channel, d.partition_key from delivery_queue d
+      where d.recipient_id = hop.recipient_id and d.next_attempt_at is not null limit 1) d
     cross join lateral (${nextOf(sql`hop.recipient_id`, now)}) n
     left join delivery_heads h on h.recipient_id = hop.recipient_id
     where hop.recipient_id is not null

@@ -5,7 +5,7 @@ import type { Db } from '#src/db/connection.ts'
 import { unplannedLimit } from '#src/db/plans.ts'
 import { CANARY_WALLET } from '#src/kernel/canary.ts'
 import { RETAINED_MAX } from '../model.ts'
-import { deliveries, IS_UNFINISHED, IS_WAITING } from '../tables.ts'
+import { deliveries } from '../tables.ts'
 
 /** Number of deliveries of all people created in a period, and their results. */
 export async function countDeliveriesInSpan(db: Db, since: Date, until: Date | undefined) {
@@ -53,8 +53,8 @@ export async function countDue(
     ) h on true
     left join lateral (
       select count(*) as due, min(at) filter (where status = 'pending') as oldest_at from (
-        select d.status, d.next_attempt_at as at from deliveries d
-        where d.recipient_id = h.recipient_id and ${IS_WAITING} and d.next_attempt_at <= ${now}
+        select d.status, d.next_attempt_at as at from delivery_queue d
+        where d.recipient_id = h.recipient_id and d.next_attempt_at <= ${now}
         limit ${COUNTED_MAX}) counted
     ) d on true
     group by c.key`)
@@ -70,22 +70,19 @@ export async function countWaiting(
   now: Date,
 ): Promise<ReadonlyMap<number, number>> {
   if (recipientIds.length === 0) return new Map()
-  const isRetained = sql`d.retained_until > ${now}`
-  const isDeferred = sql`d.deferred_until is not null and (${isRetained}) is not true`
-  const isUnsent = sql`d.deferred_until is null and (${isRetained}) is not true`
-  const part = (condition: SQL, more: SQL) => sql`(
-    select from deliveries d
-    where d.recipient_id = asked.recipient_id and ${condition} and not (d.test or d.kind = 'notice')
-    ${more})`
+  const part = (table: SQL, more: SQL) => sql`(
+    select from ${table} d
+    where d.recipient_id = asked.recipient_id and not (d.test or d.kind = 'notice') ${more})`
   // In the order of an index that has only what is asked for.
   const inOrder = (condition: SQL, order: SQL) =>
-    part(condition, sql`order by ${order} limit ${unplannedLimit(RETAINED_MAX)}`)
+    part(
+      sql`delivery_log`,
+      sql`and ${condition} order by ${order} limit ${unplannedLimit(RETAINED_MAX)}`,
+    )
   const parts = [
-    inOrder(isRetained, sql`d.fired_at desc`),
-    inOrder(isDeferred, sql`d.deferred_until`),
-    inOrder(sql`${IS_WAITING} and ${isUnsent}`, sql`d.urgency desc, d.next_attempt_at`),
-    // There is no such index. PostgreSQL reads these only if it has found fewer than the limit before.
-    part(sql`${IS_UNFINISHED} and not (${IS_WAITING}) and ${isUnsent}`, sql``),
+    inOrder(sql`d.retained_until > ${now}`, sql`d.fired_at desc`),
+    inOrder(sql`d.deferred_until is not null`, sql`d.deferred_until`),
+    part(sql`delivery_queue`, sql``),
   ]
   const rows = await db.execute<{ recipientId: number; waiting: number }>(sql`
     select asked.recipient_id as "recipientId", counted.waiting

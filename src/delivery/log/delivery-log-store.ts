@@ -77,7 +77,9 @@ export async function deleteDeliveriesOfRecipients(
   recipientIds: readonly number[],
 ): Promise<void> {
   const ids = sql.param([...recipientIds])
+  // In this order a delivery that is moved to the log meanwhile, and its message, are found there.
+  await tx.execute(sql`delete from delivery_queue where recipient_id = any(${ids}::int[])`)
+  await tx.execute(sql`delete from delivery_log where recipient_id = any(${ids}::int[])`)
   await tx.execute(sql`delete from sent_messages where recipient_id = any(${ids}::int[])`)
-  await tx.execute(sql`delete from deliveries where recipient_id = any(${ids}::int[])`)
   await deleteHeads(tx, recipientIds)
 }

@@ -50,7 +50,7 @@ export async function listRepliedTo(
   return await db.execute<RepliedToMessage>(sql`
     select distinct on (d.recipient_id, d.alert_id) d.recipient_id as "recipientId",
       d.alert_id as "alertId", d.message_id as "messageId", m.id, m.kind
-    from deliveries d join sent_messages m on m.id = d.carried_by
+    from delivery_log d join sent_messages m on m.id = d.carried_by
     where d.alert_id = any(${sql.param([...alertIds])}::int[])
       and d.recipient_id = any(${sql.param([...recipientIds])}::int[])
       and d.message_id is not null and d.kind in ('alert', 'raised')
@@ -75,7 +75,7 @@ export async function listIncidentMessages(
   return await db.execute<IncidentMessageRow>(sql`
     select distinct on (d.recipient_id, d.incident_id) d.recipient_id as "recipientId",
       d.incident_id as "incidentId", m.id
-    from deliveries d join sent_messages m on m.id = d.carried_by
+    from delivery_log d join sent_messages m on m.id = d.carried_by
     where d.recipient_id = any(${sql.param([...recipientIds])}::int[])
       and d.incident_id = any(${sql.param([...incidentIds])}::int[])
       and d.carried_by is not null and not d.recovery and d.kind in ('alert', 'raised')
@@ -94,7 +94,7 @@ export interface MessagePart extends Record<string, unknown> {
 /** Deliveries in these messages, in the order in which they fired. */
 export async function listMessageParts(db: Db, ids: readonly string[]): Promise<MessagePart[]> {
   return await db.execute<MessagePart>(sql`
-    select carried_by as "carriedBy", alert_id as "alertId", recovery, envelope from deliveries
+    select carried_by as "carriedBy", alert_id as "alertId", recovery, envelope from delivery_log
     where carried_by = any(${sql.param([...ids])}::uuid[])
     order by fired_at, position, id`)
 }
@@ -292,6 +292,25 @@ export async function recordNoChange(
 }
 
 /**
+ * Locks messages that are changed or replaced, and first the deliveries of those that are replaced, each in the order of
+ * their ids: `reviseMessages` does the same, so neither waits for the other in a circle.
+ */
+export async function lockMessages(
+  tx: Db,
+  {
+    changed,
+    replaced,
+  }: { readonly changed: readonly string[]; readonly replaced: readonly string[] },
+): Promise<void> {
+  if (replaced.length > 0)
+    await tx.execute(sql`
+      select from delivery_log where carried_by = any(${sql.param([...replaced])}::uuid[]) order by id for update`)
+  if (changed.length + replaced.length > 0)
+    await tx.execute(sql`
+      select from sent_messages where id = any(${sql.param([...changed, ...replaced])}::uuid[]) order by id for update`)
+}
+
+/**
  * Moves the deliveries of a message into the one that replaced it. The replaced one is left without any, so that it is
  * deleted at its destination.
  */
@@ -304,9 +323,8 @@ export async function moveParts(
   }: { readonly from: string; readonly to: string; readonly messageId: string | null },
 ): Promise<void> {
   const moved = await tx.execute<{ id: string }>(sql`
-    update deliveries d set carried_by = ${to}::uuid, message_id = ${messageId}
-    where d.id = any(array(
-      select id from deliveries where carried_by = ${from}::uuid order by id for update))
+    update delivery_log d set carried_by = ${to}::uuid, message_id = ${messageId}
+    where d.carried_by = ${from}::uuid
     returning d.id`)
   await tx.execute(sql`
     update sent_messages m set watch_id = null, version = m.version + 1,
@@ -385,10 +403,11 @@ export async function markMessagesStale(
  * none is missed.
  */
 export async function lockMessagesOfAlerts(tx: Db, alertIds: readonly number[]): Promise<string[]> {
+  const isOfAlerts = sql`alert_id = any(${sql.param([...alertIds])}::int[]) and ${IS_GROUPED}`
+  // Holds up only moves to the log. The second statement sees what was moved while the first one waited.
+  await tx.execute(sql`select from delivery_queue where ${isOfAlerts} order by id for key share`)
   const rows = await tx.execute<{ carriedBy: string | null }>(sql`
-    select carried_by as "carriedBy" from deliveries
-    where alert_id = any(${sql.param([...alertIds])}::int[]) and ${IS_GROUPED}
-    order by id for update`)
+    select carried_by as "carriedBy" from delivery_log where ${isOfAlerts} order by id for update`)
   return [...new Set(rows.flatMap(({ carriedBy }) => carriedBy ?? []))]
 }
 
@@ -400,7 +419,7 @@ export async function listAlertsInMessage(
 ): Promise<number[]> {
   const rows = await db.execute<{ alertId: number }>(sql`
     select distinct d.alert_id as "alertId" from sent_messages m
-    join deliveries d on d.carried_by = m.id
+    join delivery_log d on d.carried_by = m.id
     where m.recipient_id = any(${sql.param([...recipientIds])}::int[])
       and m.message_id = ${messageId} and d.alert_id is not null and not d.recovery
     order by 1`)

@@ -79,7 +79,7 @@ async function recordAlone(deps: ResultDeps, result: SendTaskResult): Promise<bo
 
 /** Records only the results of the deliveries. */
 async function recordDeliveriesOnly(deps: ResultDeps, result: SendTaskResult): Promise<boolean> {
-  const { change } = result.task
+  const { change, replaces } = result.task
   try {
     if (isUndone(result)) return false
     const rows = finishedRows(result)
@@ -87,6 +87,8 @@ async function recordDeliveriesOnly(deps: ResultDeps, result: SendTaskResult): P
       if (rows.length > 0) await store.finishDeliveries(tx, rows, deps.clock.now())
       // The message keeps its old content, because the destination refuses the change.
       if (change !== undefined) await messages.recordNoChange(tx, change, { ...change, at: null })
+      // The message that is not known to be replaced goes on as it was.
+      if (replaces !== undefined) await keepReplaced(tx, replaces, result.at)
     })
     return true
   } catch (error) {
@@ -246,6 +248,10 @@ async function recordMessages(
   tx: Db,
   over: readonly SendTaskResult[],
 ): Promise<void> {
+  await messages.lockMessages(tx, {
+    changed: over.flatMap(({ task }) => task.change?.id ?? []),
+    replaced: over.flatMap(({ task }) => task.replaces?.id ?? []),
+  })
   for (const result of over) {
     const { task, attemptResult } = result
     if (task.change !== undefined) await recordChange(tx, result, task.change)

@@ -3,9 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
 import { ANY_LENGTH } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { isSamePartitionKey } from '#src/db/partitions.ts'
 import { DUE_HEAD_COLUMNS, type DueHead, markDue } from '../claims/head-store.ts'
-import { IS_UNFINISHED, IS_WAITING } from '../tables.ts'
 
 /** Maximum number of retries that are made due at once. */
 export const WOKEN_MAX = 500
@@ -19,7 +17,7 @@ const SILENT_MAX = 1000
 /** Condition: an unfinished delivery `d` waits for a retry that may be made due early. */
 function mayBeEarly(now: Date) {
   // Times in subqueries: a plan for known times would look a little cheaper than the kept one, and be made each time.
-  return sql`d.status || '' = 'retrying' and d.planned_at is null
+  return sql`d.status = 'retrying' and d.planned_at is null
     and d.next_attempt_at > (select ${now}::timestamptz + ${WAIT_MIN})
     and (d.leased_until is null or d.leased_until <= (select ${now}::timestamptz))`
 }
@@ -41,26 +39,26 @@ export async function wakeRetries(
   // One recipient after the other, in the order of the index.
   const woken = await tx.execute<DueHead>(sql`
     with waking as (
-      select d.id from deliveries d
+      select d.id from delivery_queue d
       where d.id = any(array(
           select found.id
           from rows from (unnest(${sql.param([...recipientIds])}::int[]), ${ANY_LENGTH})
             as asked(recipient_id, nothing)
           cross join lateral (
-            select d.id, d.next_attempt_at from deliveries d
-            where d.recipient_id = asked.recipient_id and ${IS_WAITING} and ${mayBeEarly(now)}
+            select d.id, d.next_attempt_at from delivery_queue d
+            where d.recipient_id = asked.recipient_id and ${mayBeEarly(now)}
             order by d.urgency desc, d.next_attempt_at, d.id
             limit ${ofEachMax}::int
           ) found
           order by found.next_attempt_at, found.id
           limit ${WOKEN_MAX}))
-        and ${IS_UNFINISHED} and ${mayBeEarly(now)}
+        and ${mayBeEarly(now)}
       for update skip locked
     )
-    update deliveries d
+    update delivery_queue d
     set planned_at = d.next_attempt_at, next_attempt_at = ${now}::timestamptz + w.place * ${GAP}
     from (select id, row_number() over (order by id) - 1 as place from waking) w
-    where d.id = any(array(select id from waking)) and ${isSamePartitionKey('d.id', 'w.id')}
+    where d.id = w.id
     returning ${DUE_HEAD_COLUMNS}`)
   await markDue(
     tx,
@@ -78,8 +76,8 @@ export async function listSilentRecipients(
   const rows = await db.execute<{ recipientId: number }>(sql`
     select h.recipient_id as "recipientId" from delivery_heads h
     cross join lateral (
-      select from deliveries d
-      where d.recipient_id = h.recipient_id and ${IS_WAITING} and ${mayBeEarly(now)}
+      select from delivery_queue d
+      where d.recipient_id = h.recipient_id and ${mayBeEarly(now)}
       limit 1) d
     where h.channel = ${channel} and h.is_silent
     order by h.due_at limit ${WOKEN_MAX}`)

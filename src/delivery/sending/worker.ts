@@ -152,7 +152,11 @@ export function createWorker(
     try {
       const claimedBefore = due.filter(({ id }) => claimedIds.has(id))
       if (claimedBefore.length > 0)
-        await claims.extendLeases(deps.db, idsOfDeliveries(claimedBefore), context.leasedUntil)
+        await claims.extendLeases(
+          deps.claimsDb,
+          idsOfDeliveries(claimedBefore),
+          context.leasedUntil,
+        )
       const selection = selectDeliveries(due, { limiter, claimedIds, isSentSeparately })
       for (const { recipientId } of selection.selected) asides.delete(recipientId)
       for (const id of selection.refused) {
@@ -189,7 +193,7 @@ export function createWorker(
       openAll(selected),
     ])
     const parked = [...blocked, ...idsOfDeliveries(behind)]
-    if (parked.length > 0) await claims.parkBlocked(deps.db, parked)
+    if (parked.length > 0) await claims.parkBlocked(deps.claimsDb, parked)
     const tasks = claimed.map((row): SendTask => {
       const { recipientId, wallet, partitionKey, envelope } = row
       return { channel: channel.key, recipientId, wallet, partitionKey, rows: [row], envelope }
@@ -200,7 +204,12 @@ export function createWorker(
   /** Claims one message per recipient. */
   async function claimMessagePerRecipient({ selected }: DeliverySelection, context: Claim) {
     const ids = selected.map(({ recipientId }) => recipientId)
-    const { tasks, obsolete } = await claimChatMessages(deps, channel, ids, context)
+    const { tasks, obsolete } = await claimChatMessages(
+      { ...deps, db: deps.claimsDb },
+      channel,
+      ids,
+      context,
+    )
     const attemptResult = { kind: 'obsolete' } as const
     for (const task of obsolete) {
       results.add({ task, isTest: false, at: deps.clock.now(), attemptResult })

@@ -54,7 +54,7 @@ export async function listDeferredNotices(
 ): Promise<readonly DeferredDelivery[]> {
   return await tx.execute<DeferredDelivery>(sql`
     select id, order_key as "orderKey", alert_id as "alertId", fired_at as "firedAt", envelope
-    from deliveries
+    from delivery_log
     where recipient_id = ${recipientId} and deferred_until <= ${until} and kind = 'notice'
     order by fired_at, position, id limit ${limit}`)
 }
@@ -63,6 +63,6 @@ export async function listDeferredNotices(
 export async function markDeferredFailed(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await tx.execute(sql`
-    update deliveries set status = 'failed', deferred_until = null, last_error = 'unreadable'
+    update delivery_log set status = 'failed', deferred_until = null, last_error = 'unreadable'
     where id = any(${sql.param([...ids])}::uuid[])`)
 }

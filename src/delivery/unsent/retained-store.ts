@@ -7,6 +7,7 @@ import { isSamePartitionKey } from '#src/db/partitions.ts'
 import { DUE_HEAD_COLUMNS, type DueHead, markDue } from '../claims/head-store.ts'
 import { RETAINED_MAX } from '../model.ts'
 import { notifyWorkers, RETAINED_INTERVAL } from '../store.ts'
+import { isUnleased, MOVED_COLUMNS } from '../tables.ts'
 
 /**
  * Retains all unsent deliveries of destinations that were switched off, except those in progress. Tests and
@@ -18,19 +19,22 @@ export async function retainUnsent(
   now: Date,
 ): Promise<void> {
   await tx.execute(sql`
-    update deliveries d set status = 'disabled', next_attempt_at = null, planned_at = null,
-      leased_until = null,
-      retained_until = case when d.test or d.kind = 'notice' then null
-        else ${now}::timestamptz + ${RETAINED_INTERVAL} end
-    where d.recipient_id = any(${sql.param([...recipientIds])}::int[])
-      and d.status in ('pending', 'retrying')
-      and (d.leased_until is null or d.leased_until <= ${now})`)
+    with over as (
+      delete from delivery_queue d
+      where d.recipient_id = any(${sql.param([...recipientIds])}::int[]) and ${isUnleased(now)}
+      returning d.*
+    )
+    insert into delivery_log (${MOVED_COLUMNS}, urgency, status, attempts, last_status_code, last_error,
+      retained_until)
+    select ${MOVED_COLUMNS}, urgency, 'disabled', attempts, last_status_code, last_error,
+      case when test or kind = 'notice' then null else ${now}::timestamptz + ${RETAINED_INTERVAL} end
+    from over`)
 }
 
 /** The newest retained deliveries of a recipient of the wallet. */
 function retainedOf(wallet: string, recipientId: number, now: Date) {
   return sql`(
-    select * from deliveries d
+    select * from delivery_log d
     where d.wallet = ${wallet} and d.recipient_id = ${recipientId} and d.retained_until > ${now}
     order by d.fired_at desc, d.position desc, d.id desc
     limit ${RETAINED_MAX})`
@@ -85,13 +89,15 @@ export async function reviveRetained(
       ) as place
       from ${retainedOf(wallet, recipientId, now)} k
       where k.id <> all(${uuidArray([...without])})
+    ),
+    revived as (
+      delete from delivery_log d where d.id = any(array(select id from chosen)) and d.retained_until is not null
+      returning d.*
     )
-    update deliveries d set status = 'pending', attempts = 0, urgency = 0, partition_key = ${partitionKey},
-      retained_until = null, last_error = null, last_status_code = null,
-      next_attempt_at = ${now}::timestamptz - k.place * interval '1 millisecond'
-    from chosen k
-    where d.id = any(array(select id from chosen)) and ${isSamePartitionKey('d.id', 'k.id')}
-      and d.retained_until is not null
+    insert into delivery_queue as d (${MOVED_COLUMNS}, urgency, status, attempts, partition_key, next_attempt_at)
+    select ${MOVED_COLUMNS}, 0, 'pending', 0, ${partitionKey},
+      ${now}::timestamptz - place * interval '1 millisecond'
+    from revived join chosen using (id)
     returning ${DUE_HEAD_COLUMNS}`)
   await markDue(tx, revived)
   await dropRetained(tx, wallet, recipientId)
@@ -105,7 +111,7 @@ export async function reviveRetained(
  */
 export async function dropRetained(tx: Db, wallet: string, recipientId: number): Promise<number> {
   const dropped = await tx.execute(sql`
-    update deliveries set retained_until = null
+    update delivery_log set retained_until = null
     where wallet = ${wallet} and recipient_id = ${recipientId} and retained_until is not null
     returning id`)
   return dropped.length
@@ -117,7 +123,7 @@ export async function recordSummarized(
   summarized: readonly { readonly id: string; readonly summaryDeliveryId: string }[],
 ): Promise<void> {
   await tx.execute(sql`
-    update deliveries d set deferred_until = null, summary_delivery_id = r."summaryDeliveryId"
+    update delivery_log d set deferred_until = null, summary_delivery_id = r."summaryDeliveryId"
     from json_to_recordset(${JSON.stringify(summarized)}::json) as r(id uuid, "summaryDeliveryId" uuid)
     where d.id = any(${uuidArray(summarized.map(({ id }) => id))}) and ${isSamePartitionKey('d.id', 'r.id')}`)
 }
@@ -162,7 +168,7 @@ export async function listJoinWindows(
 /** Cancels deferred deliveries of a deleted recipient. */
 export async function cancelDeferred(tx: Db, recipientId: number): Promise<void> {
   await tx.execute(sql`
-    update deliveries set status = 'disabled', deferred_until = null
+    update delivery_log set status = 'disabled', deferred_until = null
     where recipient_id = ${recipientId} and deferred_until is not null`)
 }
 
@@ -173,7 +179,7 @@ export async function listRecipientsWithDeferred(
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<number[]> {
   const rows = await db.execute<{ recipientId: number }>(sql`
-    select distinct recipient_id as "recipientId" from deliveries
+    select distinct recipient_id as "recipientId" from delivery_log
     where deferred_until <= ${until} and recipient_id > ${after}
     order by 1 limit ${limit}`)
   return rows.map(({ recipientId }) => recipientId)
