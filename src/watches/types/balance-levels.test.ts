@@ -104,8 +104,22 @@ describe('all assets of a wallet', () => {
   /** Holdings of whole units: of FLR at two cents, of a token at a dollar, and of one without a price. */
   const holdings = (flr: bigint, token: bigint, other = 0n) =>
     holdingsTogether([
-      { asset: 'FLR', symbol: 'FLR', decimals: 0, balanceUnits: flr, usdPrice: usd(2n), movement: null },
-      { asset: TOKEN, symbol: 'T', decimals: 0, balanceUnits: token, usdPrice: usd(100n), movement: null },
+      {
+        asset: 'FLR',
+        symbol: 'FLR',
+        decimals: 0,
+        balanceUnits: flr,
+        usdPrice: usd(2n),
+        movement: null,
+      },
+      {
+        asset: TOKEN,
+        symbol: 'T',
+        decimals: 0,
+        balanceUnits: token,
+        usdPrice: usd(100n),
+        movement: null,
+      },
       {
         ...{ asset: ADDRESS, symbol: 'O', decimals: 0, balanceUnits: other },
         ...{ usdPrice: null, movement: null },
