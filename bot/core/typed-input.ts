@@ -41,6 +41,7 @@ export type NumberUnit =
   | 'credits'
   | 'rounds'
   | 'minutes'
+  | 'days'
   | { readonly symbol: string | undefined }
 
 /** A number that people type. */
@@ -68,12 +69,13 @@ function inUnit({ value, unit }: Quantity, own: NumberUnit): string | undefined 
   if (unit === '') return value
   const kind = unitKindOf(unit)
   if (typeof own === 'object') {
-    return own.symbol !== undefined && isSymbol(unit, own.symbol) ? value : undefined
+    const isDollar = own.symbol === 'USD' && kind === 'usd'
+    return isDollar || (own.symbol !== undefined && isSymbol(unit, own.symbol)) ? value : undefined
   }
   if (kind === own) return value
   if (own === 'credits' && kind === 'usd') return scaled(value, CREDITS_PER_USD, 1)
-  if (own === 'minutes' && kind !== undefined && isTime(kind)) {
-    return scaled(value, UNIT_SECONDS[kind], UNIT_SECONDS.minutes)
+  if ((own === 'minutes' || own === 'days') && kind !== undefined && isTime(kind)) {
+    return scaled(value, UNIT_SECONDS[kind], UNIT_SECONDS[own])
   }
   return undefined
 }

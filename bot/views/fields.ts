@@ -13,9 +13,10 @@ import {
 } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
 import { type DisplayValues, SEVERITIES } from '#src/kernel/display-values.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { countGraphemes } from '#src/kernel/outside-text.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
-import type { NumberField, SettingField } from '#src/watches/form.ts'
+import { type NumberField, type SettingField, settingsOfRule } from '#src/watches/form.ts'
 import {
   type InputProblem,
   type NumberUnit,
@@ -24,6 +25,9 @@ import {
 } from '../core/typed-input.ts'
 import { act, type Reader } from './view.ts'
 import { formOf } from './watch-facts.ts'
+
+/** Text of a setting that a watch does not have, and value of the button that removes it. */
+export const NO_VALUE = 'off'
 
 /** A setting with its owner: a watch type, or every watch (`watch`). */
 export interface SettingWithOwner {
@@ -47,6 +51,13 @@ export function findField(type: string, code: string): SettingWithOwner | undefi
 /** The settings of a type, in order. */
 export function fieldsOf(type: string): readonly SettingWithOwner[] {
   return (formOf(type)?.settings ?? []).map((field) => ({ owner: type, field }))
+}
+
+/** The settings of a rule of a type; of the suggested rule if none is named. */
+export function fieldsOfRule(type: string, rule: string | null): readonly SettingWithOwner[] {
+  const form = formOf(type)
+  if (form === undefined) return []
+  return settingsOfRule(form, rule ?? undefined).map((field) => ({ owner: type, field }))
 }
 
 /** A text about a setting; undefined if there is none. */
@@ -76,6 +87,7 @@ export function valueText(
   value: string,
   facts: DisplayValues,
 ): string {
+  if (value === NO_VALUE) return t('bot:value.off')
   switch (field.kind) {
     case 'choice':
       return optionText(t, owner, field.key, value)
@@ -98,6 +110,8 @@ function numberText(
   const { locale } = t
   if (unit === 'percent') return formatPercent(Number(value) / 100, locale)
   if (unit === 'credits') return formatNumber(Number(value), locale)
+  if (unit === 'days') return formatDuration(Number(value) * DAY_SECONDS, locale, 'long')
+  if (unit === 'usd') return formatDecimal({ value, symbol: 'USD', rounded: 'none' }, locale)
   const symbol = symbolIn(facts)
   return symbol === undefined
     ? formatDecimal({ value, symbol: '', rounded: 'none' }, locale).trim()
@@ -108,6 +122,8 @@ function numberText(
 function symbolIn(facts: DisplayValues): string | undefined {
   const amount = Object.values(facts).find(({ kind }) => kind === 'amount' || kind === 'decimal')
   if (amount?.kind === 'amount' || amount?.kind === 'decimal') return amount.symbol
+  // All assets of a wallet are counted in dollars.
+  if (facts.asset?.kind === 'term') return 'USD'
   return facts.asset?.kind === 'name' ? facts.asset.text : undefined
 }
 
@@ -142,8 +158,10 @@ function sharesOf(
   if (field.kind !== 'decimal' && field.kind !== 'integer') return []
   const { shares, min } = field
   const whole = shares && facts[shares.of]
-  if (shares === undefined || whole?.kind !== 'amount') return []
-  const amount = Number(formatUnits(whole.units, whole.decimals))
+  if (shares === undefined || (whole?.kind !== 'amount' && whole?.kind !== 'price')) return []
+  const amount = Number(
+    whole.kind === 'price' ? whole.value : formatUnits(whole.units, whole.decimals),
+  )
   return shares.parts.flatMap((part) => {
     const value = roundedAmount(amount * part)
     if (Number(value) < Number(min) || value.length > VALUE_LENGTH_MAX) return []
@@ -193,6 +211,7 @@ export function readValue(
 
 /** The unit in which people type a number. */
 function unitOf({ unit }: NumberField, facts: DisplayValues): NumberUnit {
+  if (unit === 'usd') return { symbol: 'USD' }
   return unit === 'asset' ? { symbol: symbolIn(facts) } : unit
 }
 

@@ -99,6 +99,9 @@ export function typeLine(
   now: Date,
 ): string | undefined {
   const known = read(watch)
+  if (line === 'rule' && formOf(watch.type)?.rules !== undefined) {
+    return known?.isJudged === true ? rulesLines(reader, watch, known.facts, now) : undefined
+  }
   const key = `bot:type.${watch.type}.${line === 'rule' ? ruleOf(watch) : line}`
   if (known === undefined || !hasText(key)) return undefined
   if ((line === 'now' || line === 'value') && !known.isSeen) return undefined
@@ -127,6 +130,24 @@ function hasNoMoveYet({ since, time }: DisplayValues): boolean {
 
 function namedProvider({ t }: Reader, name: string, address: string): HtmlValue {
   return html(t.html('bot:provider.head', { name: typed(name), address: wholeAddress(address) }))
+}
+
+/** A line for each rule that the watch has. The suggested rule has a sentence for each option of its choice. */
+function rulesLines(
+  reader: Reader,
+  watch: WatchDescription,
+  facts: DisplayValues,
+  now: Date,
+): string {
+  const form = formOf(watch.type)
+  const values = factValues(reader, facts, now)
+  return (form?.rules ?? [])
+    .flatMap(({ key, fields: [first] }, place) => {
+      if ((propertyOf(watch.settings, first) ?? null) === null) return []
+      const name = place === 0 ? ruleOf(watch) : key
+      return reader.t.html(checkedKey(`bot:type.${watch.type}.${name}`), values)
+    })
+    .join('\n')
 }
 
 /** Key of the rule's sentence: the chosen options, joined; a type without options has one sentence. */

@@ -22,6 +22,13 @@ const ALERTS = REGISTRY.flatMap((type) =>
   ),
 )
 
+/** The suggested settings of the rule that has a setting. */
+function suggestedOf(typeName: string, setting: string | undefined) {
+  const { form } = getWatchType(typeName)
+  const rule = form.rules?.find(({ fields }) => fields.some((key) => key === setting))
+  return suggestedSettings(rule === undefined ? form : { ...form, rules: [rule] })
+}
+
 function example(
   typeName: string,
   event: string,
@@ -34,7 +41,8 @@ function example(
   const type = getWatchType(typeName)
   const signal = type.signals.find(({ events }) => events.alerts.includes(event))
   if (signal === undefined) throw new Error(`no signal emits ${event}`)
-  const choice = completeSignals(type.signals, []).find(({ id }) => id === signal.id)
+  const settings = { ...suggestedOf(typeName, signal.setting), ...over.settings }
+  const choice = completeSignals(type.signals, [], settings).find(({ id }) => id === signal.id)
   const parameters = { ...choice?.parameters, ...(over.rounds && { rounds: over.rounds }) }
   return exampleData(
     type,
@@ -42,7 +50,7 @@ function example(
     event,
     {
       target: TARGETS[typeName] ?? PROVIDER,
-      settings: { ...suggestedSettings(type.form), ...over.settings },
+      settings,
       observation: over.observation ?? null,
       parameters,
     },

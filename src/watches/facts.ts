@@ -81,6 +81,8 @@ export interface WatchTypeFacts {
    * of a test network.
    */
   usdFeedOf(asset: Asset): FeedName | undefined
+  /** The assets with a price in US dollars. */
+  readonly pricedAssets: readonly Asset[]
   /** Data that is published off-chain. */
   readonly publications: PublicationFetcher
   /**
@@ -126,14 +128,19 @@ export function createWatchTypeFacts(source: FactSource): WatchTypeFacts {
     watchedProviders: () => listWatchedProviders(source.db),
   })
   const { WFLR, FXRP } = source.pricedTokens
+  const usdFeedOf = (asset: Asset): FeedName | undefined => {
+    if (asset === 'FLR' || asset === WFLR) {
+      const { feed, isTest } = servedChain()
+      return isTest ? undefined : feed
+    }
+    return asset === FXRP ? 'XRP/USD' : undefined
+  }
+  const known: readonly (Asset | undefined)[] = ['FLR', WFLR, FXRP]
   return {
-    usdFeedOf: (asset) => {
-      if (asset === 'FLR' || asset === WFLR) {
-        const { feed, isTest } = servedChain()
-        return isTest ? undefined : feed
-      }
-      return asset === FXRP ? 'XRP/USD' : undefined
-    },
+    usdFeedOf,
+    pricedAssets: known.flatMap((asset) =>
+      asset !== undefined && usdFeedOf(asset) !== undefined ? [asset] : [],
+    ),
     feedWindows: (windows, block, signal, fence) => feeds.windows(windows, block, signal, fence),
     feedHistory: (feedId, windowSeconds, span) => feeds.history(feedId, windowSeconds, span),
     providers: (voters, block, signal) => providers.statuses(voters, block, signal),

@@ -27,8 +27,8 @@ interface SettingBase {
 /** A number with decimals, or a whole one. */
 export interface NumberField extends SettingBase {
   readonly kind: 'decimal' | 'integer'
-  /** Unit: the observed asset, percent, or credits. */
-  readonly unit: 'asset' | 'percent' | 'credits'
+  /** Unit: the observed asset, US dollars, percent, credits, or days. */
+  readonly unit: 'asset' | 'usd' | 'percent' | 'credits' | 'days'
   /** Bounds, both included, as decimal text. */
   readonly min: string
   readonly max: string
@@ -74,6 +74,17 @@ export interface DisplayInput<Target, Settings, Observation> {
   readonly observation: Observation | undefined
 }
 
+/**
+ * A rule by which a watch can alert. A watch has one or several of those of its type; a setting of another rule than the
+ * first is missing unless a person chose it.
+ */
+export interface FormRule {
+  /** Text: `bot:rule.<type>.<key>`. */
+  readonly key: string
+  /** Keys of its settings; without the first one a watch does not have the rule. */
+  readonly fields: readonly [string, ...string[]]
+}
+
 /** Names of the presets of a rule, the least sensitive first. */
 export const RULE_PRESETS = ['calm', 'usual', 'nervous'] as const
 export type RulePreset = (typeof RULE_PRESETS)[number]
@@ -85,6 +96,8 @@ export interface SignalForm<Target = unknown, Settings = unknown, Observation = 
   /** Questions about the target, in order. Empty for watches of the owner's ledger. */
   readonly target: readonly TargetField[]
   readonly settings: readonly SettingField[]
+  /** For types with several rules: all of them, the suggested one first. */
+  readonly rules?: readonly FormRule[]
   /**
    * For types with several numbers: named sets of settings, by key and as text. A person chooses a whole
    * set.
@@ -94,10 +107,21 @@ export interface SignalForm<Target = unknown, Settings = unknown, Observation = 
   facts(seen: DisplayInput<Target, Settings, Observation>): DisplayValues
 }
 
+/** The settings of a rule of a type, of the suggested one if none is named; of a type without rules all. */
+export function settingsOfRule(
+  { settings, rules }: Pick<SignalForm, 'settings' | 'rules'>,
+  key?: string,
+): readonly SettingField[] {
+  const rule = rules?.find((candidate) => candidate.key === key) ?? rules?.[0]
+  return rule === undefined ? settings : settings.filter((field) => rule.fields.includes(field.key))
+}
+
 /** The suggested settings, encoded. */
-export function suggestedSettings(form: Pick<SignalForm, 'settings'>): Record<string, unknown> {
+export function suggestedSettings(
+  form: Pick<SignalForm, 'settings' | 'rules'>,
+): Record<string, unknown> {
   return Object.fromEntries(
-    form.settings.map((field) => [field.key, settingValue(field, String(field.suggested))]),
+    settingsOfRule(form).map((field) => [field.key, settingValue(field, String(field.suggested))]),
   )
 }
 

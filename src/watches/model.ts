@@ -9,7 +9,7 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { Label, textOf } from '#src/kernel/label.ts'
 import { type Address, Id, Instant } from '#src/kernel/units.ts'
-import type { Phase, Signal } from './signal.ts'
+import { isAskedFor, type Phase, type Signal } from './signal.ts'
 import { REGISTRY } from './types/index.ts'
 
 /** Maximum number of recipients that a watch names. */
@@ -203,12 +203,17 @@ export interface StoredState {
   readonly cooldownUntil: Date | null
 }
 
-/** Completes the setting of each signal: the watch's choices override the signal's defaults. */
+/**
+ * Completes the choice for each signal that a watch with these settings has: the watch's choices override the signal's
+ * defaults.
+ */
 export function completeSignals(
   signals: readonly Signal[],
   choices: readonly SignalChoice[],
+  settings: unknown,
 ): SignalSetting[] {
-  return signals.map((signal) => {
+  const own = signals.filter((signal) => isAskedFor(signal, settings))
+  return own.map((signal) => {
     const choice = choices.find(({ id }) => id === signal.id)
     const defaults = Object.fromEntries(signal.parameters.map((p) => [p.key, p.default]))
     return {

@@ -12,6 +12,8 @@ export interface NotificationRow
   readonly type: string
   /** The watch's signal choices, encoded. */
   readonly signals: unknown
+  /** The watch's settings, encoded. */
+  readonly settings: unknown
 }
 
 /**
@@ -22,7 +24,7 @@ export async function listForNotification(
   ids: readonly number[],
 ): Promise<readonly NotificationRow[]> {
   return await db.execute<NotificationRow>(sql`
-    select w.id, w.type, w.signals, w.wallet, w.label, w.recipient_ids as "recipientIds",
+    select w.id, w.type, w.signals, w.settings, w.wallet, w.label, w.recipient_ids as "recipientIds",
       w.min_severity as "minSeverity", w.muted_until as "mutedUntil",
       w.escalate_after_minutes as "escalateAfterMinutes", w.escalate_to as "escalateTo",
       w.status = 'active' and w.suspended_at is null as "isJudged",

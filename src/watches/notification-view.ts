@@ -12,8 +12,8 @@ export async function listForNotification(
 ): Promise<ReadonlyMap<number, WatchForNotification>> {
   const rows = ids.length === 0 ? [] : await store.listForNotification(db, [...new Set(ids)])
   return new Map(
-    rows.map(({ type, signals, firing, ...row }) => {
-      const off = switchedOff(type, signals)
+    rows.map(({ type, signals, settings, firing, ...row }) => {
+      const off = switchedOff(type, signals, settings)
       return [
         row.id,
         { ...row, firing: firing.filter((signal) => !off.has(signal)), off: [...off] },
@@ -22,13 +22,14 @@ export async function listForNotification(
   )
 }
 
-/** Ids of the type's signals that these choices disable. */
-function switchedOff(typeName: string, signals: unknown): ReadonlySet<string> {
+/** Ids of the type's signals that these choices disable, or that the settings do not ask for. */
+function switchedOff(typeName: string, signals: unknown, settings: unknown): ReadonlySet<string> {
   const type = findWatchType(typeName)
   const choices = SignalChoices.safeParse(signals)
   if (type === undefined || !choices.success) return new Set()
-  const complete = completeSignals(type.signals, choices.data)
-  return new Set(complete.flatMap(({ id, enabled }) => (enabled ? [] : [id])))
+  const complete = completeSignals(type.signals, choices.data, settings)
+  const on = new Set(complete.flatMap(({ id, enabled }) => (enabled ? [id] : [])))
+  return new Set(type.signals.flatMap(({ id }) => (on.has(id) ? [] : [id])))
 }
 
 export { areTargetsOfOtherBalanceWatches, ENDED_MUTES } from './notification-store.ts'

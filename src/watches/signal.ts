@@ -50,7 +50,10 @@ interface NumberParameter {
 
 /** A parameter of a signal. Validation, catalogue and editor are derived from it. */
 export type Parameter =
-  | (NumberParameter & { readonly type: 'integer'; readonly unit: 'rounds' | 'minutes' | 'coin' })
+  | (NumberParameter & {
+      readonly type: 'integer'
+      readonly unit: 'rounds' | 'minutes' | 'days' | 'coin'
+    })
   /** A probability. */
   | (NumberParameter & { readonly type: 'number' })
   | { readonly key: string; readonly type: 'boolean'; readonly default: boolean }
@@ -79,6 +82,18 @@ export interface SignalDefinition {
    * next observation.
    */
   readonly firesOnce: boolean
+  /** Key of the setting without which the signal has nothing to judge; a watch without that setting lacks the signal. */
+  readonly setting?: string
+}
+
+/** Whether a watch with these settings, encoded or decoded, has the signal. */
+export function isAskedFor(
+  { setting }: Pick<SignalDefinition, 'setting'>,
+  settings: unknown,
+): boolean {
+  if (setting === undefined) return true
+  if (typeof settings !== 'object' || settings === null) return false
+  return (Object.entries(settings).find(([key]) => key === setting)?.[1] ?? null) !== null
 }
 
 /**

@@ -120,6 +120,7 @@ describe('a backtest returns the alerts of the live watch', () => {
         const settings = {
           threshold: String(thresholds[index]),
           direction: (['any', 'up', 'down'] as const)[index % 3],
+          ...(index % 2 === 0 && { floor: '700', ceiling: '1900', daysLeft: 3 }),
         }
         const target = { address, asset: 'FLR' }
         const cooldownSeconds = cooldowns[index]

@@ -26,6 +26,8 @@ const watch = fc.record({
   windowSeconds: fc.constantFrom(60, 180, 600, 1800),
   direction: fc.constantFrom('any', 'up', 'down'),
   cooldownSeconds: fc.constantFrom(0, 180, 600),
+  below: fc.constantFrom(null, '2.3', '2.45'),
+  above: fc.constantFrom(null, '2.51', '2.7'),
 })
 const step = fc.record({
   /** Percent of the first price. */
@@ -44,7 +46,10 @@ const history = fc.record({
 /** Fires alerts for certain, which few random histories may not: prices rise and fall by 12 percent. */
 const SURE = {
   watches: FEEDS.map(() => {
-    return { percent: 3, windowSeconds: 600, direction: 'any', cooldownSeconds: 0 } as const
+    return {
+      ...{ percent: 3, windowSeconds: 600, direction: 'any', cooldownSeconds: 0 },
+      ...{ below: '2.4', above: '2.6' },
+    } as const
   }),
   steps: Array.from({ length: 8 }, (_, index) => ({
     moves: FEEDS.map(() => (index % 2 === 0 ? 12 : -12)),

@@ -49,7 +49,7 @@ export function setDraftTarget(ctx: BotContext, draft: Draft, preview: Preview):
 
 async function readSetting(ctx: BotContext, draft: Draft, text: string): Promise<Answered> {
   const { type, step, asking } = draft.values
-  const owned = asking === null ? views.onlyTypedSetting(type) : findField(type, asking)
+  const owned = asking === null ? views.onlyTypedSetting(draft.values) : findField(type, asking)
   if (step !== 'rule' || owned === undefined) {
     return { refusal: { html: ctx.t.html('bot:typed.press') } }
   }

@@ -48,6 +48,8 @@ const DraftValues = z.object({
   page: z.int(),
   /** The target in canonical form, with its observation. */
   preview: Preview.nullable(),
+  /** The rule of the type; null is the suggested one. */
+  rule: z.string().nullable().default(null),
   /** Settings by key, as text. */
   settings: z.record(z.string(), z.string()),
   /** Signals that differ from the default. */
@@ -57,7 +59,10 @@ const DraftValues = z.object({
   minSeverity: z.enum(SEVERITIES),
   /** Suggestions for an unknown name: feeds by name, providers by identity. */
   nearest: z.array(z.string()),
-  /** What the next typed text is: a setting by its short name, a token, or a name; if null, the target. */
+  /**
+   * What the next typed text is: a setting by its short name, a token, or a name; if null, the target. `kin`: nothing,
+   * because the rules of the type are shown.
+   */
   asking: z.string().nullable(),
   /** Id of the created watch. */
   watchId: Id.nullable(),
@@ -124,6 +129,7 @@ const EMPTY: Omit<DraftValues, 'type' | 'step'> = {
   offered: [],
   page: 1,
   preview: null,
+  rule: null,
   settings: {},
   signals: [],
   label: null,

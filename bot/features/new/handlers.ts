@@ -10,7 +10,6 @@ import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { defineQuestion, type Refusal } from '../../core/session.ts'
 import { show } from '../../core/show.ts'
 import { isOn } from '../../views/destination.ts'
-import { fieldsOf } from '../../views/fields.ts'
 import { formOf } from '../../views/watch-facts.ts'
 import { peopleOf } from '../watches/load-people.ts'
 import { notifiedBy } from '../watches/people-view.ts'
@@ -26,7 +25,14 @@ import {
   renewDraft,
   WIZARD_QUESTION,
 } from './draft.ts'
-import { changesOfChoice, isChosen, newWatchBody, stepAfter, stepBefore } from './moves.ts'
+import {
+  changesOfChoice,
+  firstSettings,
+  isChosen,
+  newWatchBody,
+  stepAfter,
+  stepBefore,
+} from './moves.ts'
 import { observeDraftTarget, readTarget, targetOf } from './targets.ts'
 import * as views from './view.ts'
 import { linkOfDraft, readSlotUse, showNoSlot, stepView } from './wizard.ts'
@@ -203,12 +209,7 @@ async function begin(
   target?: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const hasTarget = (formOf(type)?.target.length ?? 0) > 0
-  const sole = views.onlyTypedSetting(type)
-  const settings = Object.fromEntries(
-    fieldsOf(type).flatMap(({ field }) =>
-      field === sole?.field ? [] : [[field.key, String(field.suggested)]],
-    ),
-  )
+  const settings = firstSettings(type, null)
   const draft = await beginDraft(ctx, link.wallet, { type, step: 'target', settings, ...over })
   const wanted = hasTarget ? target && targetOf(draft, target) : {}
   if (wanted === undefined) return showIfSlotFree(ctx, draft)

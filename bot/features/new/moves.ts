@@ -5,12 +5,12 @@ import type { Translate } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { RULE_PRESETS, settingValue } from '#src/watches/form.ts'
 import { getWatchType } from '#src/watches/types/index.ts'
-import { fieldsOf } from '../../views/fields.ts'
+import { fieldsOfRule } from '../../views/fields.ts'
 import { formOf } from '../../views/watch-facts.ts'
 import { chosenSignals } from '../signals/view.ts'
 import type { Draft, DraftValues } from './draft.ts'
 import { TYPED_TOKEN } from './targets.ts'
-import { isOn, nameOf, onlyTypedSetting } from './view.ts'
+import { isOn, nameOf, onlyTypedSetting, RULES } from './view.ts'
 
 /** Changes by the short name of a choice, or of a setting of the type; undefined for an invalid value. */
 export function changesOfChoice(
@@ -29,6 +29,11 @@ export function changesOfChoice(
       const chosen = name && formOf(values.type)?.presets?.[name]
       return chosen && { settings: { ...values.settings, ...chosen }, asking: null }
     }
+    case RULES: {
+      const rules = formOf(values.type)?.rules ?? []
+      const place = rules.findIndex(({ key }) => key === value)
+      return place < 0 ? undefined : ruleChanges(values.type, place === 0 ? null : value)
+    }
     case 'sev': {
       const minSeverity = SEVERITIES.find((severity) => severity === value)
       return minSeverity && { minSeverity }
@@ -45,21 +50,34 @@ export function changesOfChoice(
   }
 }
 
+/** The settings with which a rule begins: the suggested ones, but for the one whose press completes the rule. */
+export function firstSettings(type: string, rule: string | null): Record<string, string> {
+  const sole = onlyTypedSetting({ type, rule })
+  return Object.fromEntries(
+    fieldsOfRule(type, rule).flatMap(({ field }) =>
+      field === sole?.field ? [] : [[field.key, String(field.suggested)]],
+    ),
+  )
+}
+
+function ruleChanges(type: string, rule: string | null): Partial<DraftValues> {
+  return { rule, settings: firstSettings(type, rule), asking: null }
+}
+
 /** A setting by the short name of its field; undefined for an invalid name or value. */
 function settingBy(
   { values }: Draft,
   code: string,
   value: string,
 ): Partial<DraftValues> | undefined {
-  const owned = fieldsOf(values.type).find(({ field }) => field.code === code)
+  const owned = fieldsOfRule(values.type, values.rule).find(({ field }) => field.code === code)
   if (owned === undefined) return undefined
   const { key } = owned.field
-  const isSole = onlyTypedSetting(values.type)?.field === owned.field
+  const isSole = onlyTypedSetting(values)?.field === owned.field
   const settings = { ...values.settings, [key]: value }
-  const checked = getWatchType(values.type).settings.safeParse(
-    encodedSettings(values.type, settings),
-    { reportInput: true },
-  )
+  const checked = getWatchType(values.type).settings.safeParse(encodedSettings(values, settings), {
+    reportInput: true,
+  })
   if (checked.error?.issues.some(({ path }) => path[0] === key)) return undefined
   return { settings, asking: null, step: isSole ? 'check' : values.step }
 }
@@ -75,9 +93,12 @@ export function isChosen({ values }: Draft, changes: Partial<DraftValues>): bool
 }
 
 /** The chosen settings, encoded. */
-function encodedSettings(type: string, settings: Readonly<Record<string, string>>) {
+function encodedSettings(
+  { type, rule }: Pick<DraftValues, 'type' | 'rule'>,
+  settings: Readonly<Record<string, string>>,
+) {
   return Object.fromEntries(
-    fieldsOf(type).flatMap(({ field }) => {
+    fieldsOfRule(type, rule).flatMap(({ field }) => {
       const text = settings[field.key]
       return text === undefined ? [] : [[field.key, settingValue(field, text)]]
     }),
@@ -86,7 +107,7 @@ function encodedSettings(type: string, settings: Readonly<Record<string, string>
 
 /** The step after the draft's. */
 export function stepAfter({ values }: Draft): Partial<DraftValues> {
-  const isComplete = fieldsOf(values.type).every(
+  const isComplete = fieldsOfRule(values.type, values.rule).every(
     ({ field }) => values.settings[field.key] !== undefined,
   )
   switch (values.step) {
@@ -108,6 +129,7 @@ export function stepBefore({ values }: Draft): Partial<DraftValues> | undefined 
     case 'target':
       return undefined
     case 'rule':
+      if (values.rule !== null) return { ...ruleChanges(values.type, null), asking: RULES }
       return hasTarget ? { step: 'target' } : undefined
     case 'choose':
     case 'check':
@@ -129,7 +151,7 @@ export function newWatchBody(t: Translate, draft: Draft) {
   return {
     type,
     target: preview?.target ?? {},
-    settings: encodedSettings(type, settings),
+    settings: encodedSettings(draft.values, settings),
     signals: definitions.length === 1 ? [] : signals,
     recipientIds,
     minSeverity,

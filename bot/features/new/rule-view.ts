@@ -1,13 +1,14 @@
 import { packed } from '#src/actions/codec.ts'
 import { checkedKey, type TextKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
-import type { Rows } from '#src/telegram/buttons.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { RULE_PRESETS, type SettingField } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
+import { ALL_ASSETS } from '#src/watches/types/own-coin.ts'
 import {
   fieldLabel,
-  fieldsOf,
+  fieldsOfRule,
   fieldText,
   presetsOf,
   promptKey,
@@ -24,10 +25,18 @@ import {
   screen,
   type View,
 } from '../../views/view.ts'
-import { factsOf, formOf, typeLine } from '../../views/watch-facts.ts'
+import { factsOf, formOf, propertyOf, typeLine } from '../../views/watch-facts.ts'
 import { chosenSignals, signalShort } from '../signals/view.ts'
 import type { Draft } from './draft.ts'
-import { describedDraft, isOn, lastRow, onlyTypedSetting, stepsOf, titleLine } from './view.ts'
+import {
+  describedDraft,
+  isOn,
+  lastRow,
+  onlyTypedSetting,
+  RULES,
+  stepsOf,
+  titleLine,
+} from './view.ts'
 
 /** Lines about the target and its observation. */
 function previewLines(reader: Reader, draft: Draft, now: Date): readonly (string | undefined)[] {
@@ -50,8 +59,8 @@ export function ruleStep(
 ): View {
   const { t } = reader
   const { rev, values } = draft
-  const fields = fieldsOf(values.type)
-  const sole = onlyTypedSetting(values.type)
+  const fields = fieldsOfRule(values.type, values.rule)
+  const sole = onlyTypedSetting(values)
   const askedSetting = fields.find(({ field }) => field.code === values.asking)
   const { watched } = options
   const head = [
@@ -67,8 +76,8 @@ export function ruleStep(
     watched === undefined
       ? []
       : [act(t('bot:button.openIt'), packed('watch.card', { id: watched.id }))]
-  const hasTarget = stepsOf(values.type).includes('target')
-  const last = lastRow(reader, draft, hasTarget ? t('bot:button.target') : t('bot:button.types'))
+  const last = lastRow(reader, draft, labelOfStepBefore(reader, draft))
+  if (values.asking === RULES) return ruleChoice(reader, draft, head)
   if (askedSetting !== undefined) {
     const lines = [...head, fieldQuestion(t, askedSetting), ...askedHint(t, askedSetting)]
     const rows = fieldRows(reader, draft, askedSetting, askedSetting)
@@ -80,7 +89,7 @@ export function ruleStep(
     const rule = typeLine(reader, describedDraft(draft), 'rule', options.now)
     return screen(
       [...head, ...presets.lines, '', rule],
-      [...presets.rows, [next, ...openButtons], last],
+      [...presets.rows, otherRules(reader, draft), [next, ...openButtons], last],
     )
   }
   const questions = fields.flatMap((setting, index) => [
@@ -94,6 +103,7 @@ export function ruleStep(
     [
       ...fields.flatMap((setting) => fieldRows(reader, draft, setting, sole)),
       ...(fields.length === 0 ? signalRows(reader, draft) : []),
+      otherRules(reader, draft),
       [
         ...(sole === undefined || values.settings[sole.field.key] !== undefined ? [next] : []),
         ...openButtons,
@@ -101,6 +111,41 @@ export function ruleStep(
       last,
     ],
   )
+}
+
+function labelOfStepBefore({ t }: Reader, { values }: Draft): string {
+  if (values.rule !== null) return t('bot:button.rule')
+  return stepsOf(values.type).includes('target') ? t('bot:button.target') : t('bot:button.types')
+}
+
+/** The rules of a type, to choose one. */
+function ruleChoice(reader: Reader, draft: Draft, head: readonly (string | undefined)[]): View {
+  const { t } = reader
+  const { rev, values } = draft
+  const rules = formOf(values.type)?.rules ?? []
+  const buttons = rules
+    .filter(({ key }) => key !== 'daysLeft' || !isOfAllAssets(draft))
+    .map(({ key }) =>
+      act(
+        t(checkedKey(`bot:rule.${values.type}.${key}`)),
+        packed('new.set', { rev, field: RULES, value: key }),
+      ),
+    )
+  return screen(
+    [...head, t.html('bot:new.askRule')],
+    [...inRows(buttons, 2), lastRow(reader, draft, t('bot:button.rule'))],
+  )
+}
+
+/** Whether the draft is of all assets of a wallet, which have no days left. */
+function isOfAllAssets({ values }: Draft): boolean {
+  return propertyOf(values.preview?.target, 'asset') === ALL_ASSETS
+}
+
+/** Button to the other rules of a type; empty for a type without, and where a rule was chosen. */
+function otherRules({ t }: Reader, { rev, values }: Draft): readonly Button[] {
+  if (values.rule !== null || formOf(values.type)?.rules === undefined) return []
+  return [act(t('bot:button.otherRule'), packed('new.ask', { rev, field: RULES }))]
 }
 
 /** Hint about the values that can be typed; a choice has buttons only. */
@@ -115,8 +160,8 @@ function presetChoice(
 ): { readonly lines: readonly string[]; readonly rows: Rows } | undefined {
   const { t } = reader
   const presets = formOf(values.type)?.presets
-  if (presets === undefined) return undefined
-  const fields = fieldsOf(values.type)
+  if (presets === undefined || values.rule !== null) return undefined
+  const fields = fieldsOfRule(values.type, values.rule)
   const facts = factsOf({ ...describedDraft({ id: '', rev, wallet: '', values }) })
   const textOfValue = (setting: SettingWithOwner, value: string) =>
     valueText(reader, setting, value, facts)

@@ -12,6 +12,7 @@ import { listFeeds, resolveTarget } from '#src/operations/chat/previews.ts'
 import { listNamedProviders } from '#src/operations/pages/look-ups.ts'
 import type { TargetField } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
+import { ALL_ASSETS } from '#src/watches/types/own-coin.ts'
 import { undefinedIfUnavailable } from '#src/watches/unavailable.ts'
 import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
@@ -34,6 +35,8 @@ export type TargetResult =
 const CANDIDATES_MAX = 6
 /** Button value of a typed token. */
 export const TYPED_TOKEN = 'token'
+/** Button value of all assets. */
+const ALL = 'all'
 /** Popular feeds, in this order, as far as the chain has them. */
 const POPULAR = ['FLR/USD', 'BTC/USD', 'ETH/USD', 'XRP/USD', 'SGB/USD', 'DOGE/USD']
 
@@ -133,8 +136,9 @@ export function assetsOf(ctx: ChatState, draft: Draft): readonly OfferedAsset[] 
     label: symbolOf(value, ctx.app.billing.serviceTokenSymbol),
     isChosen: value === chosen,
   }))
-  if (!chosen.startsWith('0x')) return offered
-  return [...offered, { value: TYPED_TOKEN, label: shortAddress(chosen), isChosen: true }]
+  const all = { value: ALL, label: ctx.t('bot:button.allAssets'), isChosen: chosen === ALL }
+  if (!chosen.startsWith('0x')) return [...offered, all]
+  return [...offered, all, { value: TYPED_TOKEN, label: shortAddress(chosen), isChosen: true }]
 }
 
 /**
@@ -222,7 +226,7 @@ function partsOf(ctx: BotContext, draft: Draft): Record<string, unknown> {
   const chosen = String(draft.values.parts[field.key] ?? 'FLR')
   const { tokens } = ctx.app.billing.payments
   const known = chosen === 'WFLR' || chosen === 'FXRP' ? tokens[chosen] : undefined
-  return { [field.key]: known ?? chosen }
+  return { [field.key]: chosen === ALL ? ALL_ASSETS : (known ?? chosen) }
 }
 
 async function readText(

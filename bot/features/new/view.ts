@@ -7,7 +7,8 @@ import type { Button } from '#src/telegram/buttons.ts'
 import { settingValue } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
-import { fieldsOf, type SettingWithOwner } from '../../views/fields.ts'
+import { ALL_ASSETS } from '#src/watches/types/own-coin.ts'
+import { fieldsOfRule, type SettingWithOwner } from '../../views/fields.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { formOf, typeLine, typeName, type WatchDescription } from '../../views/watch-facts.ts'
@@ -107,7 +108,8 @@ export function nameOf(t: Translate, { wallet, values }: Draft): string | undefi
   if (type === 'wallet-balance' && address === wallet) {
     const own = t('bot:new.myWallet')
     const [symbol] = (preview?.label ?? '').split(' · ')
-    return asset === servedChain().symbol ? own : Label.safeParse(`${own} · ${symbol}`).data
+    const isOwn = asset === servedChain().symbol || asset === ALL_ASSETS
+    return isOwn ? own : Label.safeParse(`${own} · ${symbol}`).data
   }
   const provider = preview?.providerName ?? undefined
   if (provider === undefined || type === 'provider-fsp') return provider
@@ -116,9 +118,9 @@ export function nameOf(t: Translate, { wallet, values }: Draft): string | undefi
 
 /** A draft, described like a watch. */
 export function describedDraft({ values }: Draft): WatchDescription {
-  const { type, preview, settings } = values
+  const { type, rule, preview, settings } = values
   const encoded = Object.fromEntries(
-    fieldsOf(type).flatMap(({ field }) => {
+    fieldsOfRule(type, rule).flatMap(({ field }) => {
       const text = settings[field.key]
       return text === undefined ? [] : [[field.key, settingValue(field, text)]]
     }),
@@ -169,11 +171,17 @@ export function lastRow({ t }: Reader, { rev }: Draft, label: string): readonly 
   ]
 }
 
-/** The setting that is not a choice, if a type has exactly one: the press of its value completes the rule. */
-export function onlyTypedSetting(type: string): SettingWithOwner | undefined {
-  const numbers = fieldsOf(type).filter(({ field }) => field.kind !== 'choice')
+/** The setting that is not a choice, if a rule has exactly one: the press of its value completes the rule. */
+export function onlyTypedSetting({
+  type,
+  rule,
+}: Pick<Draft['values'], 'type' | 'rule'>): SettingWithOwner | undefined {
+  const numbers = fieldsOfRule(type, rule).filter(({ field }) => field.kind !== 'choice')
   return numbers.length === 1 ? numbers[0] : undefined
 }
+
+/** Short name of the choice of a rule. */
+export const RULES = 'kin'
 
 /** Whether a signal of a draft is enabled. */
 export function isOn(

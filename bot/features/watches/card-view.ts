@@ -1,7 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { nameList } from '#src/i18n/name-list.ts'
-import { id, typed } from '#src/i18n/translate.ts'
+import { checkedKey, id, typed } from '#src/i18n/translate.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import { Address } from '#src/kernel/units.ts'
@@ -9,11 +9,12 @@ import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { STALE_CHAIN_MS } from '#src/watches/outage/monitoring.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
+import { ALL_ASSETS } from '#src/watches/types/own-coin.ts'
 import { fieldLabel, fieldsOf, type SettingWithOwner, valueText } from '../../views/fields.ts'
 import { linkHtml } from '../../views/markup.ts'
 import { clockTime, nearTime } from '../../views/time.ts'
-import { act, back, deepLink, type Reader, screen, type View } from '../../views/view.ts'
-import { factsOf, propertyOf, typeLine, typeName } from '../../views/watch-facts.ts'
+import { act, back, deepLink, inRows, type Reader, screen, type View } from '../../views/view.ts'
+import { factsOf, formOf, propertyOf, typeLine, typeName } from '../../views/watch-facts.ts'
 import {
   glyphOf,
   isMuted,
@@ -87,11 +88,12 @@ function pictureButton({ t }: Reader, { target }: Watch): readonly Button[] {
 }
 
 /**
- * Whether the watch has a separate screen for signals, because it has several signals or a signal with
- * parameters.
+ * Whether the watch has a separate screen for signals, because its type has no settings, and several signals or a signal
+ * with parameters. The settings of other types decide which signals a watch has.
  */
 function hasSignals(watch: Pick<Watch, 'type'>): boolean {
   const signals = findWatchType(watch.type)?.signals ?? []
+  if (fieldsOf(watch.type).length > 0) return false
   return signals.length > 1 || signals.some(({ parameters }) => parameters.length > 0)
 }
 
@@ -263,7 +265,8 @@ function quietButton({ t }: Reader, watch: Watch, now: Date): Button {
 /** Screen of the rule of a watch without a screen for signals: its settings. */
 export function ruleCard(reader: Reader, watch: Watch): View {
   const { t } = reader
-  const own = fieldsOf(watch.type)
+  const own = fieldsOf(watch.type).filter((owned) => isInUse(watch, owned))
+  const others = fieldsOf(watch.type).filter((owned) => isRuleOff(watch, owned))
   const values = own.map((owned) => valueLine(reader, watch, owned))
   return screen(
     [
@@ -275,10 +278,35 @@ export function ruleCard(reader: Reader, watch: Watch): View {
       own.map((owned) =>
         act(fieldLabel(t, owned), packed('watch.edit', { id: watch.id, field: owned.field.code })),
       ),
+      ...inRows(
+        others.map((owned) =>
+          act(
+            t(checkedKey(`bot:rule.${watch.type}.${owned.field.key}`)),
+            packed('watch.edit', { id: watch.id, field: owned.field.code }),
+          ),
+        ),
+        2,
+      ),
       [severityButton(reader, watch)],
       [backToCard(watch)],
     ],
   )
+}
+
+/** Whether a setting belongs to a rule that the watch has. */
+function isInUse({ type, settings }: Watch, { field }: SettingWithOwner): boolean {
+  const rule = formOf(type)?.rules?.find(({ fields }) => fields.includes(field.key))
+  return rule === undefined || (propertyOf(settings, rule.fields[0]) ?? null) !== null
+}
+
+/** Whether a setting is that of a rule with one setting which the watch does not have. */
+function isRuleOff(watch: Watch, owned: SettingWithOwner): boolean {
+  const isSole = formOf(watch.type)?.rules?.some(
+    ({ fields: [first, ...more] }) => first === owned.field.key && more.length === 0,
+  )
+  const isPossible =
+    owned.field.key !== 'daysLeft' || propertyOf(watch.target, 'asset') !== ALL_ASSETS
+  return isSole === true && isPossible && !isInUse(watch, owned)
 }
 
 function valueLine(reader: Reader, watch: Watch, owned: SettingWithOwner): string {

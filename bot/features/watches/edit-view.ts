@@ -7,6 +7,7 @@ import {
   fieldLabel,
   fieldText,
   findField,
+  NO_VALUE,
   presetsOf,
   promptKey,
   type SettingWithOwner,
@@ -22,7 +23,7 @@ import {
   screen,
   type View,
 } from '../../views/view.ts'
-import { factsOf, propertyOf, typeLine } from '../../views/watch-facts.ts'
+import { factsOf, formOf, propertyOf, typeLine } from '../../views/watch-facts.ts'
 
 /** One setting of a watch: description, value, and choices. */
 export function valueEditor(
@@ -48,7 +49,15 @@ export function valueEditor(
     field.kind === 'choice' ? undefined : typeLine(reader, watch, 'now', options.now),
     ...(isTyped && !reader.isGroup ? ['', reader.t.html(promptKey(owned.field))] : []),
   ]
-  const presets = presetsOf(reader, owned, facts).map(({ value, label }) =>
+  const isLast =
+    formOf(watch.type)?.rules?.filter(
+      ({ fields: [first] }) => (propertyOf(watch.settings, first) ?? null) !== null,
+    ).length === 1
+  const off =
+    isRemovable(owned) && current !== NO_VALUE && !isLast
+      ? [{ value: NO_VALUE, label: t('bot:value.off') }]
+      : []
+  const presets = [...presetsOf(reader, owned, facts), ...off].map(({ value, label }) =>
     choiceButton(
       label,
       value === current,
@@ -89,7 +98,13 @@ function severityOf({ type }: Watch): SettingWithOwner {
 /** The value of a watch's setting, as text. */
 export function currentValue(watch: Watch, { owner, field }: SettingWithOwner): string {
   const record = owner === 'watch' ? watch : watch.settings
-  return String(propertyOf(record, field.key) ?? field.suggested)
+  const missing = isRemovable({ owner, field }) ? NO_VALUE : field.suggested
+  return String(propertyOf(record, field.key) ?? missing)
+}
+
+/** Whether a watch can do without a setting, because its type has other rules. */
+export function isRemovable({ owner, field }: SettingWithOwner): boolean {
+  return formOf(owner)?.rules?.some(({ fields: [first] }) => first === field.key) === true
 }
 
 /**

@@ -9,9 +9,15 @@ import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { defineQuestion, keepAnswered } from '../../core/session.ts'
 import { findWatch } from '../../core/watches.ts'
-import { fieldLabel, findField, type SettingWithOwner, valueText } from '../../views/fields.ts'
+import {
+  fieldLabel,
+  findField,
+  NO_VALUE,
+  type SettingWithOwner,
+  valueText,
+} from '../../views/fields.ts'
 import { factsOf } from '../../views/watch-facts.ts'
-import { nameEditor, valueEditor } from './edit-view.ts'
+import { isRemovable, nameEditor, valueEditor } from './edit-view.ts'
 import { changeWatch, withManaged } from './managed-watch.ts'
 import { showCard, showWatch } from './screens.ts'
 import { readTypedValue } from './typed-value.ts'
@@ -89,7 +95,7 @@ async function setValue(
   value: string,
 ): Promise<void> {
   const { owner, field } = owned
-  const newValue = settingValue(field, value)
+  const newValue = value === NO_VALUE && isRemovable(owned) ? null : settingValue(field, value)
   const changes =
     owner === 'watch' ? { [field.key]: newValue } : { settings: { [field.key]: newValue } }
   const done = (changed: Watch) =>

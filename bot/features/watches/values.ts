@@ -13,6 +13,7 @@ import { hasDays, type TriedWatch, valueLine } from '../../views/backtest-line.t
 import {
   fieldLabel,
   findField,
+  NO_VALUE,
   presetsOf,
   type SettingPreset,
   type SettingWithOwner,
@@ -75,7 +76,8 @@ function offeredValues(
   const facts = factsOf(watch)
   const current = currentValue(watch, owned)
   const presets = presetsOf(reader, owned, facts)
-  if (presets.some(({ value }) => value === current)) return presets
+  const isOffered = presets.some(({ value }) => value === current)
+  if (isOffered || current === NO_VALUE) return presets
   return [{ value: current, label: valueText(reader, owned, current, facts) }, ...presets]
 }
 

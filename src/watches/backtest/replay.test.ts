@@ -7,7 +7,7 @@ import type { WatchType } from '../define.ts'
 import { type AlertCandidate, evaluateWatch } from '../evaluate/evaluate.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'
 import type { Observed } from '../signal.ts'
-import { REGISTRY } from '../types/index.ts'
+import { getWatchType, REGISTRY } from '../types/index.ts'
 import { startReplay } from './replay.ts'
 
 const PROVIDER = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
@@ -47,7 +47,7 @@ const verdict = fc.record({
 const CASES: Readonly<Record<string, Case>> = {
   'wallet-balance': {
     target: { address: PROVIDER, asset: 'FLR' },
-    settings: { threshold: '2' },
+    settings: { threshold: '2', floor: '3', ceiling: '7', daysLeft: 3 },
     observation: fc.record({
       balanceUnits: fc.integer({ min: 0, max: 9 }).map((units) => String(units)),
       symbol: fc.constant('FLR'),
@@ -57,7 +57,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'feed-move': {
     target: { feed: 'FLR/USD' },
-    settings: { percent: 5, windowSeconds: 600 },
+    settings: { percent: 5, windowSeconds: 600, below: '0.9', above: '1.2' },
     observation: fc.record({
       feed: fc.constant('FLR/USD'),
       feedId: fc.constant('0x01464c522f55534400000000000000000000000000'),
@@ -145,6 +145,29 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 }
 
+/** A wallet with two assets of changing value. */
+const ALL_ASSETS: Case = {
+  target: { address: PROVIDER, asset: '*' },
+  settings: { threshold: '3', floor: '5', ceiling: '16' },
+  observation: fc
+    .record({
+      first: fc.nat({ max: 9 }),
+      second: fc.nat({ max: 9 }),
+      cents: fc.constantFrom(99, 100, 101),
+    })
+    .map(({ first, second, cents }) => ({
+      balanceUnits: String(first * cents + second * 100),
+      ...{ symbol: 'USD', decimals: 2, movement: null },
+      holdings: [
+        { units: first, asset: 'FLR', price: cents },
+        { units: second, asset: PROVIDER, price: 100 },
+      ].map(({ units, asset, price }) => ({
+        ...{ asset, symbol: 'S', decimals: 0, balanceUnits: String(units), movement: null },
+        usdPrice: { value: String(price), decimals: 2 },
+      })),
+    })),
+}
+
 /** A random history, a cooldown, and how many observations the replay takes at a time. */
 function historyOf({ observation }: Case, type: WatchType) {
   const step = fc.record({
@@ -215,10 +238,10 @@ function shown({ event, severity, firedAt, signal, data }: AlertCandidate) {
 }
 
 describe('a backtest', () => {
-  test.each(
-    REGISTRY.map((type) => [type.name, type] as const),
-  )('of %s gives the same alerts as live evaluation of the same history', (name, type) => {
-    const cases = CASES[name]
+  test.each([
+    ...REGISTRY.map((type) => [type.name, type, CASES[type.name]] as const),
+    ['all assets', getWatchType('wallet-balance'), ALL_ASSETS] as const,
+  ])('of %s gives the same alerts as live evaluation of the same history', (name, type, cases) => {
     if (cases === undefined) throw new Error(`no histories of ${name}`)
     let alerts = 0
     const property = fc.property(historyOf(cases, type), (history) => {

@@ -72,7 +72,7 @@ function choicesOf(
       const choices: Pick<EvaluatedWatch, 'settings' | 'signals'> = JSON.parse(text)
       return {
         settings: z.decode(type.settings, choices.settings),
-        signals: completeSignals(type.signals, choices.signals),
+        signals: completeSignals(type.signals, choices.signals, choices.settings),
       }
     })
   choicesByType.set(type, read)
@@ -123,8 +123,8 @@ export function startFolding(
   const fold = rememberedFolds(observations)
   return (watch) => {
     const { settings, signals: choices } = choicesOf(type, watch)
-    const folds = type.signals.flatMap((signal, index) => {
-      const choice = choices[index]
+    const folds = type.signals.flatMap((signal) => {
+      const choice = choices.find(({ id }) => id === signal.id)
       if (choice === undefined || !choice.enabled) return []
       const view = { target, settings, parameters: choice.parameters }
       const isRecoveryNotified = choice.recovery?.enabled === true

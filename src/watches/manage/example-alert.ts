@@ -33,7 +33,7 @@ export async function findExampleAlert(
   const row = id === undefined ? undefined : await store.findWatch(db, caller.wallet, id)
   if (row === undefined) return undefined
   const type = getWatchType(row.type)
-  const choices = completeSignals(type.signals, SignalChoices.parse(row.signals))
+  const choices = completeSignals(type.signals, SignalChoices.parse(row.signals), row.settings)
   const minSeverity = z.enum(SEVERITIES).parse(row.minSeverity)
   const examples = choices.flatMap((choice) => {
     const signal = type.signals.find((entry) => entry.id === choice.id)

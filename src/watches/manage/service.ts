@@ -270,7 +270,16 @@ async function applyChanges(
         : await requestObservation(tx, type, row, { settings, wallet: caller.wallet })
     // A shorter cooldown may end the wait of a deferred alert.
     if (changes.cooldownSeconds !== undefined) await store.markTargetToJudge(tx, targetId)
-    await resetBaseline(tx, type, { ...row, targetId }, { status: changes.status, before, after })
+    await resetBaseline(
+      tx,
+      type,
+      { ...row, targetId },
+      {
+        status: changes.status,
+        before: { signals: before, settings: row.settings },
+        after: { signals: after, settings: settings ?? row.settings },
+      },
+    )
     await wakeLedgerJudge(tx, type, caller.wallet)
     return true
   })

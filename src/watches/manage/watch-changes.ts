@@ -91,6 +91,18 @@ export async function wakeLedgerJudge(tx: Db, type: WatchType, wallet: Address):
   if (type.reads === 'ledger') await store.notifyLedgerJudge(tx, wallet)
 }
 
+/** What decides which signals a watch has. */
+interface SignalsOfWatch {
+  readonly signals: readonly SignalChoice[]
+  /** Encoded. */
+  readonly settings: unknown
+}
+
+function enabledSignals(type: WatchType, { signals, settings }: SignalsOfWatch): string[] {
+  const complete = completeSignals(type.signals, signals, settings)
+  return complete.flatMap(({ id, enabled }) => (enabled ? [id] : []))
+}
+
 /**
  * Resets a watch or signal that is switched on again: requests an observation of the target and deletes the
  * states without an open episode, so that this observation is the baseline. Signals that are switched off
@@ -102,18 +114,16 @@ export async function resetBaseline(
   row: store.WatchRow,
   change: {
     readonly status: WatchChanges['status']
-    readonly before: readonly SignalChoice[]
-    readonly after: readonly SignalChoice[]
+    readonly before: SignalsOfWatch
+    readonly after: SignalsOfWatch
   },
 ): Promise<void> {
   const isResumed = change.status === 'active' && row.wanted === 'paused'
-  const wasOn = completeSignals(type.signals, change.before)
-  const isOn = completeSignals(type.signals, change.after)
-  const switchedOn = isOn.filter(({ enabled }, index) => enabled && wasOn[index]?.enabled === false)
+  const wasOn = enabledSignals(type, change.before)
+  const switchedOn = enabledSignals(type, change.after).filter((id) => !wasOn.includes(id))
   if (isResumed) await store.deleteStatesWithoutEpisode(tx, row.id)
   else if (switchedOn.length > 0) {
-    const ids = switchedOn.map(({ id }) => id)
-    await store.deleteStatesWithoutEpisode(tx, row.id, ids)
+    await store.deleteStatesWithoutEpisode(tx, row.id, switchedOn)
   }
   if (isResumed || switchedOn.length > 0) await store.markTargetToJudge(tx, row.targetId)
 }

@@ -17,7 +17,8 @@ export function toWatch(row: store.WatchRow, now: Date): UnaddressedWatch {
   const known = StateRows.parse(row.states)
   const unjudgedSince = known.find(isUnjudged)?.since ?? now
   const noDataSince = Math.min(row.noDataSince.getTime(), unjudgedSince.getTime())
-  const states = type.signals.map(
+  const own = completeSignals(type.signals, SignalChoices.parse(row.signals), row.settings)
+  const states = own.map(
     ({ id }): SignalState =>
       known.find((state) => state.id === id) ?? {
         id,
@@ -34,7 +35,7 @@ export function toWatch(row: store.WatchRow, now: Date): UnaddressedWatch {
     label: row.label,
     target: row.target,
     settings: row.settings,
-    signals: completeSignals(type.signals, SignalChoices.parse(row.signals)),
+    signals: own,
     recipientIds: row.recipientIds,
     cooldownSeconds: row.cooldownSeconds,
     escalateAfterMinutes: row.escalateAfterMinutes,

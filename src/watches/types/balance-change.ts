@@ -29,7 +29,8 @@ const MovedBy = z.object({
 
 /**
  * `data` of `wallet-balance.moved`. Amounts are in the asset's smallest unit; `threshold` is in whole units. `usd`
- * is the value of the change in US dollars, without a sign, as decimal text with two decimals; null without a price.
+ * is the value of the change in US dollars, without a sign, as decimal text with two decimals; null without a price. Of
+ * a watch of all assets `asset` is the one that moved most, and `threshold` is in US dollars.
  */
 export const BalanceChangeData = z.object({
   address: Address,
@@ -54,6 +55,17 @@ export const BalanceChangeData = z.object({
     .nullable(),
   blockNumber: z.int(),
   blockTime: Instant,
+  /** Other assets that moved in the same blocks, the most valuable first; only of a watch of all assets. */
+  otherChanges: z
+    .array(
+      z.object({
+        asset: WalletAsset,
+        symbol: z.string(),
+        decimals: AssetDecimals,
+        changeAmount: z.string().regex(/^-?\d{1,78}$/),
+      }),
+    )
+    .exactOptional(),
   /** True for a payment for a top-up of the watch's owner; `src/alerts` adds it. */
   isTopUp: z.literal(true).exactOptional(),
   /** The top-up that it pays for, if that is known; `src/alerts` adds it. */
@@ -116,6 +128,7 @@ export function presentBalanceChange(_event: string, data: JsonObject): Presenta
       ...(moved.topupHandle !== undefined && {
         reference: { kind: 'identifier', value: shortAddress(moved.topupHandle) },
       }),
+      ...otherChanges(moved),
       before: { ...amount, units: moved.previousAmount },
       after: { ...amount, units: moved.currentAmount },
       address: { kind: 'address', address: moved.address },
@@ -126,9 +139,29 @@ export function presentBalanceChange(_event: string, data: JsonObject): Presenta
       ...(counterparty === null ? [] : [party]),
       ...(hash === null ? [] : ['tx']),
       ...Object.keys(several),
+      ...Object.keys(otherChanges(moved)),
       'address',
     ],
   }
+}
+
+/** Number of other assets that a message shows. */
+const OTHERS_SHOWN = 2
+
+/** Other assets that moved at the same time. */
+function otherChanges({
+  otherChanges: changes = [],
+}: z.output<typeof BalanceChangeData>): DisplayValues {
+  return Object.fromEntries(
+    changes.slice(0, OTHERS_SHOWN).map(({ asset, symbol, decimals, changeAmount }, index) => [
+      `asset${index + 2}`,
+      {
+        ...({ kind: 'amount', decimals, signed: true } as const),
+        symbol: assetSymbol(asset, symbol),
+        units: BigInt(changeAmount),
+      },
+    ]),
+  )
 }
 
 /** Key of the sentence about the top-up that was paid for, with its payment reference if that is known. */

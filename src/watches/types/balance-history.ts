@@ -1,7 +1,10 @@
-import type { Asset, BlockRef, Chain } from '#src/chain/chain.ts'
+import type { AssetInfo, BalanceQuery, BlockRef, Chain } from '#src/chain/chain.ts'
 import { forEachConcurrently } from '#src/kernel/for-each-concurrently.ts'
-import type { Address } from '#src/kernel/units.ts'
-import type { History, HistoryGap } from '../history.ts'
+import type { History, HistoryGap, HistorySources } from '../history.ts'
+import type { BalanceObservation, Holding } from './balance-observation.ts'
+import { assetsOf, holdingsTogether, readPrices } from './balance-readings.ts'
+import type { BalanceTarget } from './balance-settings.ts'
+import { ALL_ASSETS } from './own-coin.ts'
 
 /** Number of blocks at which the balance is read: about one per twelve hours of a week. */
 const SAMPLES = 15
@@ -10,62 +13,84 @@ const AT_ONCE = 4
 /** Number of blocks from which the time between two blocks is first estimated. */
 const PACE_BLOCKS = 10_000
 
-interface Target {
-  readonly address: Address
-  readonly asset: Asset
-}
-
-/** A balance in the format of an observation of `wallet-balance`. */
-interface PastBalance {
-  readonly position: number
-  readonly at: Date
-  readonly balanceUnits: bigint
-  readonly symbol: string
-  readonly decimals: number
-  readonly movement: null
-}
-
 /**
  * The balance at a few blocks, from endpoints that keep the state of old blocks. Where endpoints keep only
- * the state of the newest blocks, the history consists of these blocks.
+ * the state of the newest blocks, the history consists of these blocks. Of all assets, the prices are those at the
+ * end of each block.
  */
-export const balanceHistory: History<Target, unknown, PastBalance> = {
+export const balanceHistory: History<BalanceTarget, unknown, BalanceObservation> = {
   keeps: 'each',
-  async *read({ chain, tip }, { target, from, signal }) {
+  async *read(sources, { target, from, signal }) {
+    const { chain, facts, tip } = sources
     const last = await tip(signal)
-    const info = await chain.assetInfo(target.asset, signal)
+    const assets = assetsOf(target, facts)
+    const infos = await Promise.all(assets.map((asset) => chain.assetInfo(asset, signal)))
+    const known = assets.flatMap((asset, index) => {
+      const info = infos[index]
+      return info === undefined ? [] : [{ query: { address: target.address, asset }, info }]
+    })
+    const [firstKnown] = known
     const first = await findBlock(chain, last, from, signal)
     signal.throwIfAborted()
-    if (info === undefined || first === undefined) {
+    if (firstKnown === undefined || known.length < assets.length || first === undefined) {
       yield { observations: [], gaps: ['no_data'] }
       return
     }
-    const start = await findKept(chain, target, { first: first.number, last: last.number }, signal)
+    const span = { first: first.number, last: last.number }
+    const start = await findKept(chain, firstKnown.query, span, signal)
     if (start === undefined) {
       yield { observations: [], gaps: ['no_archive'] }
       return
     }
     const gaps = new Set<HistoryGap>(['sampled_balances'])
     if (start > first.number) gaps.add('no_archive')
-    const balances = new Map<number, PastBalance>()
+    const balances = new Map<number, BalanceObservation>()
     await forEachConcurrently(spread(start, last.number), AT_ONCE, async (number) => {
       const block = number === last.number ? last : await chain.blockAt(number, signal)
-      const balanceUnits = await chain.pastBalance(target, number, signal)
+      if (block === undefined) return
+      const read = await balanceAt(sources, { target, known, block }, signal)
       // An endpoint may prune states while it is read, and some endpoints keep only the state of every n-th
       // block.
-      if (balanceUnits === undefined) gaps.add('no_archive')
-      if (block === undefined || typeof balanceUnits !== 'bigint') return
-      balances.set(number, {
-        position: number,
-        at: block.at,
-        balanceUnits,
-        ...info,
-        movement: null,
-      })
+      if (read === undefined) gaps.add('no_archive')
+      else if (read !== null) balances.set(number, { position: number, at: block.at, ...read })
     })
     const observations = [...balances.values()].toSorted((a, b) => a.position - b.position)
     yield { observations, gaps: [...gaps] }
   },
+}
+
+/** A balance, or all of a wallet, at the end of a block; undefined where it is pruned, null where a part is unknown. */
+async function balanceAt(
+  { chain, facts }: HistorySources,
+  {
+    target,
+    known,
+    block,
+  }: {
+    readonly target: BalanceTarget
+    readonly known: readonly { readonly query: BalanceQuery; readonly info: AssetInfo }[]
+    readonly block: BlockRef
+  },
+  signal: AbortSignal,
+): Promise<Omit<BalanceObservation, 'position' | 'at'> | null | undefined> {
+  const units = await Promise.all(
+    known.map(({ query }) => chain.pastBalance(query, block.number, signal)),
+  )
+  if (units.includes(undefined)) return undefined
+  if (target.asset !== ALL_ASSETS) {
+    const [only] = units
+    const [asset] = known
+    if (typeof only !== 'bigint' || asset === undefined) return null
+    return { balanceUnits: only, ...asset.info, movement: null }
+  }
+  const prices = await readPrices({ chain, facts }, block, signal)
+  const holdings = known.flatMap(({ query: { asset }, info }, index): Holding[] => {
+    const balanceUnits = units[index]
+    const usdPrice = prices.has(asset) ? prices.get(asset) : null
+    if (typeof balanceUnits !== 'bigint' || usdPrice === undefined) return []
+    return [{ asset, ...info, balanceUnits, usdPrice, movement: null }]
+  })
+  return holdings.length < known.length ? null : holdingsTogether(holdings)
 }
 
 /**
@@ -74,7 +99,7 @@ export const balanceHistory: History<Target, unknown, PastBalance> = {
  */
 async function findKept(
   chain: Chain,
-  target: Target,
+  target: BalanceQuery,
   { first, last }: { readonly first: number; readonly last: number },
   signal: AbortSignal,
 ): Promise<number | undefined> {

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { feedName } from '#src/chain/feeds/feed-names.ts'
 import type { ExampleWatch } from '../signal.ts'
 import type { Price } from './feed-prices.ts'
+import { windowOf } from './feed-settings.ts'
 
 /** Data of an example alert about a price. */
 export const PRICE_EXAMPLE = {
@@ -51,8 +52,8 @@ type PriceWatch = Pick<
   ExampleWatch<
     { readonly feed: string },
     {
-      readonly percent: number
-      readonly windowSeconds: number
+      readonly percent?: number | null | undefined
+      readonly windowSeconds?: number
       readonly direction: 'any' | 'up' | 'down'
     },
     { readonly price: z.output<typeof Price>; readonly feed: string; readonly feedId: string }
@@ -66,8 +67,11 @@ type PriceWatch = Pick<
  */
 export function exampleMove({ target, settings, observation, at }: PriceWatch) {
   const price = observation?.price ?? UNSEEN_PRICE
-  const since = new Date(at.getTime() - settings.windowSeconds * 1000)
-  const baseline = { ...priceBefore(price, settings.percent, settings.direction), at: since }
+  const since = new Date(at.getTime() - windowOf(settings) * 1000)
+  const baseline = {
+    ...priceBefore(price, settings.percent ?? PRICE_EXAMPLE.thresholdPercent, settings.direction),
+    at: since,
+  }
   const feed = observation?.feed ?? feedName(target.feed) ?? target.feed
   const feedId = observation?.feedId ?? PRICE_EXAMPLE.feedId
   const now = { feed, feedId, position: 0, price, at, updatedAt: at, oldest: baseline }

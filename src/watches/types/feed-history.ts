@@ -1,6 +1,7 @@
 import { findFeed } from '#src/chain/feeds/feed-names.ts'
 import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { History } from '../history.ts'
+import { windowOf } from './feed-settings.ts'
 
 /**
  * Two stored prices that are further apart than this have a gap between them, in which the feed was not
@@ -20,7 +21,7 @@ interface PastFeedPrice {
 }
 
 /** The stored prices of a feed. */
-export const feedHistory: History<{ feed: string }, { windowSeconds: number }, PastFeedPrice> = {
+export const feedHistory: History<{ feed: string }, { windowSeconds?: number }, PastFeedPrice> = {
   keeps: 'each',
   gapMs: GAP_MS,
   async *read({ chain, facts }, { target, settings, from, to, signal }) {
@@ -31,7 +32,7 @@ export const feedHistory: History<{ feed: string }, { windowSeconds: number }, P
       return
     }
     let isEmpty = true
-    for await (const prices of facts.feedHistory(known.id, settings.windowSeconds, { from, to })) {
+    for await (const prices of facts.feedHistory(known.id, windowOf(settings), { from, to })) {
       if (prices.length > 0) isEmpty = false
       yield {
         observations: prices.map(({ price: { value, decimals, at, block: position }, oldest }) => {

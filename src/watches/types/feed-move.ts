@@ -2,50 +2,34 @@ import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
 import { feedName, findFeed, nearestFeeds } from '#src/chain/feeds/feed-names.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
-import { textFormat } from '#src/kernel/text-format.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineWatchType, type Prefilter } from '../define.ts'
-import type { SignalForm } from '../form.ts'
+import type { NumberField, SignalForm } from '../form.ts'
 import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
 import { exampleMove, PERCENT_DECIMALS, PRICE_EXAMPLE, WHOLE_PERCENT } from './feed-example.ts'
 import { feedHistory } from './feed-history.ts'
-import { decimalTextOf, movePercent, Price, PricePoint, toCommonDecimals } from './feed-prices.ts'
-
-const PERCENT_MIN = 0.01
-const PERCENT_MAX = 1000
-const WINDOW_SECONDS_MIN = 60
-const WINDOW_SECONDS_MAX = 604_800
-
-const Target = z.strictObject({
-  feed: textFormat(/^(0x[0-9a-fA-F]{42}|[\w.+-]{1,16}(\/[\w.+-]{1,16})?)$/, () => ({
-    code: 'feed_name',
-  })).meta({ examples: ['FLR/USD', '0x01464c522f55534400000000000000000000000000'] }),
-})
-type Target = z.output<typeof Target>
-
-const Settings = z.strictObject({
-  percent: z.number().min(PERCENT_MIN).max(PERCENT_MAX).multipleOf(PERCENT_MIN),
-  windowSeconds: z.int().min(WINDOW_SECONDS_MIN).max(WINDOW_SECONDS_MAX),
-  direction: z.enum(['any', 'up', 'down']).default('any'),
-})
-type Settings = z.output<typeof Settings>
-
-const KeySettings = Settings.pick({ windowSeconds: true })
-type KeySettings = z.output<typeof KeySettings>
-
-const Observation = z.object({
-  position: z.int(),
-  at: Instant,
-  /** Current name of the feed. */
-  feed: z.string(),
-  feedId: z.string(),
-  price: Price,
-  /** Time of the feed's last update. */
-  updatedAt: Instant,
-  /** The oldest valid price inside the window. */
-  oldest: PricePoint,
-})
-type Observation = z.output<typeof Observation>
+import {
+  decimalTextOf,
+  movePercent,
+  type Price,
+  PricePoint,
+  toCommonDecimals,
+} from './feed-prices.ts'
+import {
+  FeedSettings,
+  FeedTarget,
+  KeySettings,
+  LEVEL_MAX,
+  LEVEL_MIN,
+  PERCENT_MAX,
+  PERCENT_MIN,
+  PriceObservation,
+  WINDOW_SECONDS_MAX,
+  WINDOW_SECONDS_MIN,
+  windowOf,
+} from './feed-settings.ts'
+import { LevelState } from './level.ts'
+import { PRICE_MARGIN_PERCENT, priceAbove, priceBelow } from './price-levels.ts'
 
 const State = z.object({
   /** The first price observed. */
@@ -64,7 +48,7 @@ const PriceMoveData = z.object({
   movePercent: z.number(),
   thresholdPercent: z.number(),
   windowSeconds: z.int(),
-  direction: Settings.shape.direction.unwrap(),
+  direction: z.enum(['any', 'up', 'down']),
   fromTime: Instant,
   toTime: Instant,
   blockNumber: z.int(),
@@ -78,29 +62,32 @@ const PriceMoveData = z.object({
  */
 export function evaluatePriceMove(
   previous: State,
-  observation: Observation,
-  { settings }: Pick<WatchView<Target, Settings>, 'settings'>,
+  observation: PriceObservation,
+  { settings }: Pick<WatchView<FeedTarget, FeedSettings>, 'settings'>,
 ): Evaluation<State> {
   const { at, price, oldest } = observation
   const { baseline, firedAt } = previous
+  const { percent } = settings
+  if (percent == null) return { state: previous, phase: 'unknown', firings: [] }
   if (baseline === null) {
     return { state: { baseline: { ...price, at }, firedAt: null }, phase: 'ok', firings: [] }
   }
-  const windowMs = settings.windowSeconds * 1000
+  const windowMs = windowOf(settings) * 1000
   const from = isInside(baseline.at, at, windowMs) ? baseline : oldest
   const isCooling = firedAt !== null && at.getTime() - firedAt.getTime() < windowMs
-  if (isCooling || !reaches(from, price, settings, 1n)) {
+  const wanted = { percent, direction: settings.direction }
+  if (isCooling || !reaches(from, price, wanted, 1n)) {
     return { state: previous, phase: 'ok', firings: [] }
   }
-  const severity = reaches(from, price, settings, 2n) ? 'critical' : 'warning'
+  const severity = reaches(from, price, wanted, 2n) ? 'critical' : 'warning'
   const data = z.encode(PriceMoveData, {
     feed: observation.feed,
     feedId: observation.feedId,
     fromPrice: decimalTextOf(from),
     toPrice: decimalTextOf(price),
     movePercent: movePercent(from, price),
-    thresholdPercent: settings.percent,
-    windowSeconds: settings.windowSeconds,
+    thresholdPercent: percent,
+    windowSeconds: windowOf(settings),
     direction: settings.direction,
     fromTime: from.at,
     toTime: at,
@@ -118,7 +105,10 @@ function isInside(point: Date, now: Date, windowMs: number): boolean {
 function reaches(
   from: Price,
   to: Price,
-  { percent, direction }: Pick<Settings, 'percent' | 'direction'>,
+  {
+    percent,
+    direction,
+  }: { readonly percent: number; readonly direction: FeedSettings['direction'] },
   times: bigint,
 ): boolean {
   const [before, after] = toCommonDecimals(from, to)
@@ -150,15 +140,16 @@ type Summary = z.output<typeof Summary>
 /** Relative rounding error of prices as floating-point numbers. A price this close to a threshold is judged. */
 const ROUNDING = 1e-9
 
-const prefilter: Prefilter<Settings, Observation, Summary> = {
+const prefilter: Prefilter<FeedSettings, PriceObservation, Summary> = {
   schema: Summary,
   empty: { up: null, down: null, above: null, below: null, dueAt: null },
-  add(summary, { settings, states }, { at }) {
+  add(before, { settings, states }, { at }) {
+    const summary = withLevels(before, settings, states)
     const stored = states.get('price-move')
-    if (stored === undefined) return summary
+    const { percent, direction } = settings
+    if (stored === undefined || percent == null) return summary
     const { baseline, firedAt } = State.parse(stored)
-    const { percent, windowSeconds, direction } = settings
-    const windowMs = windowSeconds * 1000
+    const windowMs = windowOf(settings) * 1000
     const due = (since: Date, extraMs = 0) =>
       least(summary.dueAt, new Date(since.getTime() + windowMs + extraMs))
     if (firedAt !== null && at.getTime() - firedAt.getTime() < windowMs) {
@@ -194,6 +185,31 @@ const prefilter: Prefilter<Settings, Observation, Summary> = {
   },
 }
 
+/** The summary with the prices at which the levels of a watch are passed, or passed back. */
+function withLevels(
+  summary: Summary,
+  settings: FeedSettings,
+  states: ReadonlyMap<string, unknown>,
+): Summary {
+  const isBeyond = (side: 'below' | 'above') =>
+    LevelState.catch({ isBeyond: false }).parse(states.get(`price-${side}`)).isBeyond
+  const margin = Number(PRICE_MARGIN_PERCENT) / WHOLE_PERCENT
+  const { above, below } = settings
+  const upwards = [
+    ...(above == null || isBeyond('above') ? [] : [Number(above)]),
+    ...(below != null && isBeyond('below') ? [Number(below) * (1 + margin)] : []),
+  ]
+  const downwards = [
+    ...(below == null || isBeyond('below') ? [] : [Number(below)]),
+    ...(above != null && isBeyond('above') ? [Number(above) * (1 - margin)] : []),
+  ]
+  return {
+    ...summary,
+    ...(upwards.length > 0 && { above: Math.min(...upwards, summary.above ?? Infinity) }),
+    ...(downwards.length > 0 && { below: Math.max(...downwards, summary.below ?? -Infinity) }),
+  }
+}
+
 function least(time: Date | null, otherTime: Date): Date {
   return time === null || otherTime < time ? otherTime : time
 }
@@ -215,17 +231,18 @@ function presentPriceMove(_event: string, data: JsonObject): Presentation {
 }
 
 /** Data of an example: the smallest move that fires and ends at the last observed price. */
-function ownExample(watch: ExampleWatch<Target, Settings, Observation>): JsonObject {
+function ownExample(watch: ExampleWatch<FeedTarget, FeedSettings, PriceObservation>): JsonObject {
   const { baseline, now } = exampleMove(watch)
   return (
     evaluatePriceMove({ baseline, firedAt: null }, now, watch).firings[0]?.data ?? PRICE_EXAMPLE
   )
 }
 
-const priceMoveSignal = defineSignal<Target, Settings, Observation, State>({
+const priceMoveSignal = defineSignal<FeedTarget, FeedSettings, PriceObservation, State>({
   id: 'price-move',
   group: 'alerts',
   events: { alerts: ['feed-move.threshold'] },
+  setting: 'percent',
   canBeCritical: true,
   firesOnce: true,
   state: State,
@@ -237,7 +254,13 @@ const priceMoveSignal = defineSignal<Target, Settings, Observation, State>({
   ownExample,
 })
 
-const form: SignalForm<Target, Settings, Observation> = {
+/** The fields of a level, but for its name. */
+const levelField = {
+  ...{ kind: 'decimal', unit: 'usd', min: LEVEL_MIN, max: LEVEL_MAX, decimals: 18 },
+  ...{ presets: [], suggested: '1', as: 'text' },
+} as const satisfies Partial<NumberField>
+
+const form: SignalForm<FeedTarget, FeedSettings, PriceObservation> = {
   icon: '📈',
   target: [{ key: 'feed', kind: 'feed' }],
   settings: [
@@ -269,6 +292,13 @@ const form: SignalForm<Target, Settings, Observation> = {
       options: ['any', 'up', 'down'],
       suggested: 'any',
     },
+    { ...levelField, key: 'below', code: 'bel', shares: { of: 'price', parts: [0.95, 0.9, 0.8] } },
+    { ...levelField, key: 'above', code: 'abv', shares: { of: 'price', parts: [1.05, 1.1, 1.2] } },
+  ],
+  rules: [
+    { key: 'moves', fields: ['percent', 'windowSeconds', 'direction'] },
+    { key: 'below', fields: ['below'] },
+    { key: 'above', fields: ['above'] },
   ],
   presets: {
     calm: { percent: '10', windowSeconds: '86400' },
@@ -277,9 +307,15 @@ const form: SignalForm<Target, Settings, Observation> = {
   },
   facts: ({ target: { feed }, settings, observation }) => ({
     feed: { kind: 'name', text: observation?.feed ?? feedName(feed) ?? feed },
-    ...(settings && {
+    ...(settings?.percent != null && {
       percent: { kind: 'percent', value: settings.percent / WHOLE_PERCENT },
-      window: { kind: 'duration', seconds: settings.windowSeconds },
+      window: { kind: 'duration', seconds: windowOf(settings) },
+    }),
+    ...(settings?.below != null && {
+      below: { kind: 'price', value: settings.below, symbol: 'USD' },
+    }),
+    ...(settings?.above != null && {
+      above: { kind: 'price', value: settings.above, symbol: 'USD' },
     }),
     ...(observation && {
       price: { kind: 'price', value: decimalTextOf(observation.price), symbol: 'USD' },
@@ -295,12 +331,18 @@ const form: SignalForm<Target, Settings, Observation> = {
 }
 
 /** Watch type of the USD price of one feed. */
-export const feedMove = defineWatchType<Target, Settings, Observation, KeySettings, Summary>({
+export const feedMove = defineWatchType<
+  FeedTarget,
+  FeedSettings,
+  PriceObservation,
+  KeySettings,
+  Summary
+>({
   name: 'feed-move',
-  target: Target,
-  settings: Settings,
-  observation: Observation,
-  keySettings: { schema: KeySettings, of: ({ windowSeconds }) => ({ windowSeconds }) },
+  target: FeedTarget,
+  settings: FeedSettings,
+  observation: PriceObservation,
+  keySettings: { schema: KeySettings, of: (settings) => ({ windowSeconds: windowOf(settings) }) },
   async observe({ facts, fence }, requests, { upTo }, signal) {
     const windows = requests.map(({ target, keySettings }) => ({ ...target, ...keySettings }))
     const feedWindows = await facts.feedWindows(windows, upTo, signal, fence)
@@ -318,7 +360,7 @@ export const feedMove = defineWatchType<Target, Settings, Observation, KeySettin
       const values = { nearest: nearestFeeds(list, feedName(feed) ?? feed).join(', ') }
       return [{ pointer: '/target/feed', code: 'feed', values }]
     }
-    if (direction !== 'down' || percent < WHOLE_PERCENT) return []
+    if (direction !== 'down' || percent == null || percent < WHOLE_PERCENT) return []
     const values = { maximum: WHOLE_PERCENT - PERCENT_MIN }
     return [{ pointer: '/settings/percent', code: 'too_big', values }]
   },
@@ -334,5 +376,5 @@ export const feedMove = defineWatchType<Target, Settings, Observation, KeySettin
   form: form,
   history: feedHistory,
   prefilter: prefilter,
-  signals: [priceMoveSignal],
+  signals: [priceMoveSignal, priceBelow, priceAbove],
 })

@@ -31,3 +31,9 @@ const OwnCoin = z.codec(Names, z.literal(OWN), {
 
 /** An asset of a wallet: the chain's own coin, or the address of a token. */
 export const WalletAsset = z.union([OwnCoin, Address])
+
+/** All assets of a wallet that have a price. */
+export const ALL_ASSETS = '*'
+
+/** What a balance watch counts: one asset, or all. */
+export const WatchedAsset = z.union([z.literal(ALL_ASSETS), WalletAsset])

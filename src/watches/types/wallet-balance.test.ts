@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { evaluateBalanceChange, walletBalance } from './wallet-balance.ts'
+import { evaluateBalanceChange } from './balance-moves.ts'
+import { walletBalance } from './wallet-balance.ts'
 
 const target = { address: '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C', asset: 'FLR' } as const
 

@@ -1,291 +1,194 @@
-import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
-import type { ChangedBalance } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/fsp/chain.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { assetSymbol } from '#src/kernel/chains.ts'
-import { textFormat } from '#src/kernel/text-format.ts'
-import { Address, Hash, Instant, Units } from '#src/kernel/units.ts'
-import { type BlockSpan, defineWatchType, type ObservationSources } from '../define.ts'
-import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
-import { undefinedIfUnavailable } from '../unavailable.ts'
-import { usdCents } from '../usd-value.ts'
-import { BalanceChangeData, presentBalanceChange, TRANSACTIONS_MAX } from './balance-change.ts'
-import { BALANCE_EXAMPLE, unobservedAsset } from './balance-example.ts'
+import type { DisplayValues } from '#src/kernel/display-values.ts'
+import { DAY_SECONDS, HOUR_MS } from '#src/kernel/durations.ts'
+import type { FieldError } from '#src/kernel/errors.ts'
+import { defineWatchType, type Prefilter } from '../define.ts'
+import type { DisplayInput, NumberField, SignalForm } from '../form.ts'
+import { balanceDaysLeft } from './balance-days-left.ts'
 import { balanceHistory } from './balance-history.ts'
-import { WalletAsset } from './own-coin.ts'
+import { balanceCeiling, balanceFloor } from './balance-levels.ts'
+import { balanceChange } from './balance-moves.ts'
+import { BalanceObservation, balanceText, USD } from './balance-observation.ts'
+import { observeBalances } from './balance-readings.ts'
+import {
+  AMOUNT_MAX,
+  AMOUNT_MIN,
+  BalanceSettings,
+  BalanceTarget,
+  DAYS_LEFT_MAX,
+} from './balance-settings.ts'
+import { ALL_ASSETS } from './own-coin.ts'
 
-const THRESHOLD_MIN = '0.000001'
-const THRESHOLD_MAX = '1000000000000000'
+/** The settings that are amounts. */
+const AMOUNTS = ['threshold', 'floor', 'ceiling'] as const
 
-/** Threshold in whole units of the asset: 0.000001 to 10^15. */
-const Threshold = textFormat(/^(0|[1-9]\d{0,15})(\.\d{1,18})?$/, () => ({ code: 'decimal' }))
-  .refine((text) => parseUnits(text, 18) >= parseUnits(THRESHOLD_MIN, 18), {
-    params: { code: 'too_small', minimum: THRESHOLD_MIN },
+/** Summary of the watches of a balance: what was judged, and whether time alone can change a result. */
+const Summary = z.object({
+  balance: z.string().nullable(),
+  /** The hour that was judged, if a watch asks how long the balance lasts. */
+  hour: z.int().nullable(),
+})
+type Summary = z.output<typeof Summary>
+
+function hourOf({ at }: BalanceObservation): number {
+  return Math.floor(at.getTime() / HOUR_MS)
+}
+
+/** An unchanged balance is judged again once an hour if a watch asks how long it lasts, because spending ages. */
+const prefilter: Prefilter<BalanceSettings, BalanceObservation, Summary> = {
+  schema: Summary,
+  empty: { balance: null, hour: null },
+  add: ({ hour }, { settings }, observation) => ({
+    balance: balanceText(observation),
+    hour: settings.daysLeft == null ? hour : hourOf(observation),
+  }),
+  isQuiet: ({ balance, hour }, observation) =>
+    balance === balanceText(observation) && (hour === null || hour === hourOf(observation)),
+}
+
+/** Errors of a watch of all assets: amounts are dollars and cents, and days left are of one asset. */
+async function checkAll(
+  chain: FspChain,
+  { tokens = [] }: BalanceTarget,
+  settings: BalanceSettings,
+): Promise<readonly FieldError[]> {
+  const infos = await Promise.all(tokens.map((token) => chain.assetInfo(token)))
+  const strangers = infos.flatMap((info, index) =>
+    info === undefined ? [{ pointer: `/target/tokens/${index}`, code: 'not_a_token' }] : [],
+  )
+  const days = settings.daysLeft == null ? [] : [{ pointer: '/settings/daysLeft', code: 'unknown' }]
+  return [...strangers, ...days, ...tooManyDecimals(settings, USD.decimals)]
+}
+
+function tooManyDecimals(settings: BalanceSettings, maximum: number): readonly FieldError[] {
+  return AMOUNTS.flatMap((key) => {
+    const decimals = settings[key]?.split('.')[1]?.length ?? 0
+    if (decimals <= maximum) return []
+    return [{ pointer: `/settings/${key}`, code: 'too_many_decimals', values: { maximum } }]
   })
-  .refine((text) => parseUnits(text, 18) <= parseUnits(THRESHOLD_MAX, 18), {
-    params: { code: 'too_big', maximum: THRESHOLD_MAX },
-  })
-  .meta({ examples: ['250', '1250.5'] })
+}
 
-const Target = z.strictObject({
-  address: Address,
-  asset: WalletAsset,
-})
-type Target = z.output<typeof Target>
+/** The fields of an amount, but for its name. */
+const amountField = {
+  kind: 'decimal',
+  unit: 'asset',
+  min: AMOUNT_MIN,
+  max: AMOUNT_MAX,
+  decimals: 18,
+  as: 'text',
+} as const satisfies Partial<NumberField>
 
-const Settings = z.strictObject({
-  threshold: Threshold,
-  direction: z.enum(['any', 'up', 'down']).default('any'),
-})
-type Settings = z.output<typeof Settings>
+const form: SignalForm<BalanceTarget, BalanceSettings, BalanceObservation> = {
+  icon: '💰',
+  target: [
+    { key: 'address', kind: 'address' },
+    { key: 'asset', kind: 'asset' },
+  ],
+  settings: [
+    {
+      ...{ ...amountField, key: 'threshold', code: 'thr' },
+      presets: ['10', '100', '1000'],
+      suggested: '100',
+      shares: { of: 'balance', parts: [0.01, 0.1] },
+    },
+    {
+      key: 'direction',
+      code: 'dir',
+      kind: 'choice',
+      options: ['any', 'up', 'down'],
+      suggested: 'any',
+    },
+    {
+      ...{ ...amountField, key: 'floor', code: 'flo' },
+      presets: ['10', '100'],
+      suggested: '100',
+      shares: { of: 'balance', parts: [0.5] },
+    },
+    {
+      ...{ ...amountField, key: 'ceiling', code: 'cei' },
+      presets: ['1000', '10000'],
+      suggested: '10000',
+      shares: { of: 'balance', parts: [2] },
+    },
+    {
+      ...{ key: 'daysLeft', code: 'day', kind: 'integer', unit: 'days' },
+      ...{ min: '1', max: `${DAYS_LEFT_MAX}`, decimals: 0 },
+      ...{ presets: ['3', '7', '14'], suggested: '7', as: 'number' },
+    },
+  ],
+  rules: [
+    { key: 'moves', fields: ['threshold', 'direction'] },
+    { key: 'floor', fields: ['floor'] },
+    { key: 'ceiling', fields: ['ceiling'] },
+    { key: 'daysLeft', fields: ['daysLeft'] },
+  ],
+  facts,
+}
 
-/** A signed amount in the smallest unit: decimal text in JSON. */
-const SignedUnits = z.codec(z.string().regex(/^-?\d{1,78}$/), z.bigint(), {
-  decode: (text) => BigInt(text),
-  encode: (units) => units.toString(),
-})
-
-/** Cause of the change since the last observation, and the price by which the change is valued. */
-const Movement = z.object({
-  /** The balance before the change, in the smallest unit. */
-  fromUnits: Units,
-  transactionHash: Hash.nullable(),
-  counterparty: Address.nullable(),
-  /** The first ten transactions behind the change, and how many there are. */
-  transactions: z.array(
-    z.object({ hash: Hash, units: SignedUnits, counterparty: Address.nullable() }),
-  ),
-  transactionCount: z.int(),
-  /** US dollars for one whole unit: `value / 10 ** decimals`; null without a feed. */
-  usdPrice: z.object({ value: Units, decimals: z.int() }).nullable(),
-})
-
-const Observation = z.object({
-  position: z.int(),
-  at: Instant,
-  balanceUnits: Units,
-  symbol: z.string(),
-  decimals: z.int(),
-  /** Null if nothing changed, or the change was never looked up: on the first observation, and in past ones. */
-  movement: Movement.nullable(),
-})
-type Observation = z.output<typeof Observation>
-
-const State = z.object({ balanceUnits: Units.nullable() })
-type State = z.output<typeof State>
-
-/**
- * Fires when the balance changed by at least the threshold since the last observation, in the chosen direction:
- * a decrease is a warning, an increase is info. The first observation only sets the baseline.
- */
-export function evaluateBalanceChange(
-  previous: State,
-  observation: Observation,
-  { target, settings }: Pick<WatchView<Target, Settings>, 'target' | 'settings'>,
-): Evaluation<State> {
-  const state = { balanceUnits: observation.balanceUnits }
-  if (previous.balanceUnits === null) return { state, phase: 'ok', firings: [] }
-  const change = observation.balanceUnits - previous.balanceUnits
-  const threshold = parseUnits(settings.threshold, observation.decimals)
-  const isFar = change >= threshold || -change >= threshold
-  const isWanted = settings.direction === 'any' || (settings.direction === 'up') === change > 0n
-  if (change === 0n || !isFar || !isWanted) return { state, phase: 'ok', firings: [] }
-  const isSent = change < 0n
-  const { movement } = observation
-  const cause = movement?.fromUnits === previous.balanceUnits ? movement : null
-  const data = z.encode(BalanceChangeData, {
-    ...target,
-    symbol: observation.symbol,
-    decimals: observation.decimals,
-    previousAmount: previous.balanceUnits,
-    currentAmount: observation.balanceUnits,
-    changeAmount: change.toString(),
-    threshold: settings.threshold,
-    direction: isSent ? 'outgoing' : 'incoming',
-    counterparty: cause?.counterparty ?? null,
-    transactionHash: cause?.transactionHash ?? null,
-    transactions: (cause?.transactions ?? []).map(({ hash, units, counterparty }) => ({
-      transactionHash: hash,
-      amount: units.toString(),
-      counterparty,
-    })),
-    transactionCount: cause?.transactionCount ?? 0,
-    usd: usdOf(isSent ? -change : change, observation),
-    blockNumber: observation.position,
-    blockTime: observation.at,
+function facts({
+  target: { address, asset },
+  settings,
+  observation,
+}: DisplayInput<BalanceTarget, BalanceSettings, BalanceObservation>): DisplayValues {
+  const named = asset === ALL_ASSETS ? USD.symbol : assetSymbol(asset, shortAddress(asset))
+  const symbol = observation?.symbol ?? named
+  const amounts = AMOUNTS.flatMap((key) => {
+    const value = settings?.[key]
+    return value == null ? [] : [[key, { kind: 'decimal', value, symbol }] as const]
   })
   return {
-    state,
-    phase: 'ok',
-    firings: [{ event: 'wallet-balance.moved', severity: isSent ? 'warning' : 'info', data }],
+    address: { kind: 'address', address },
+    asset:
+      asset === ALL_ASSETS
+        ? { kind: 'term', key: 'messages:asset.all' }
+        : { kind: 'name', text: symbol },
+    ...Object.fromEntries(amounts),
+    ...(settings?.daysLeft != null && {
+      daysLeft: { kind: 'duration', seconds: settings.daysLeft * DAY_SECONDS },
+    }),
+    ...(observation && {
+      balance: {
+        ...{ kind: 'amount', units: observation.balanceUnits },
+        ...{ symbol: observation.symbol, decimals: observation.decimals },
+      },
+      block: { kind: 'block', number: observation.position },
+    }),
   }
 }
 
-/** The value of an amount in US dollars, rounded to cents; null without a price. */
-function usdOf(units: bigint, { decimals, movement }: Observation): string | null {
-  if (movement?.usdPrice == null) return null
-  const cents = usdCents(units, decimals, movement.usdPrice)
-  return `${cents / 100n}.${(cents % 100n).toString().padStart(2, '0')}`
-}
-
-/**
- * Data of an example: the smallest change that fires. It ends at the last observed balance; with the direction `up` it
- * starts there.
- */
-function ownExample({
-  target,
-  settings,
-  observation,
-  at,
-}: ExampleWatch<Target, Settings, Observation>) {
-  const { symbol, decimals } = observation ?? unobservedAsset(target)
-  const threshold = parseUnits(settings.threshold, decimals)
-  const known = { position: 0, ...observation, at, symbol, decimals, movement: null }
-  const after = observation?.balanceUnits ?? threshold
-  const isUp = settings.direction === 'up'
-  const before = isUp ? after : after + threshold
-  const next = { ...known, balanceUnits: isUp ? after + threshold : after }
-  const [firing] = evaluateBalanceChange({ balanceUnits: before }, next, {
-    target,
-    settings,
-  }).firings
-  return firing?.data ?? BALANCE_EXAMPLE
-}
-
-const balanceChangeSignal = defineSignal({
-  id: 'balance-change',
-  group: 'alerts',
-  events: { alerts: ['wallet-balance.moved'] },
-  state: State,
-  data: BalanceChangeData.meta({ id: 'BalanceChangeData' }),
-  initial: { balanceUnits: null },
-  evaluate: evaluateBalanceChange,
-  present: presentBalanceChange,
-  examples: { 'wallet-balance.moved': BALANCE_EXAMPLE },
-  ownExample,
-})
-
-/** Watch type of one balance: the native coin or a token. */
-export const walletBalance = defineWatchType<Target, Settings, Observation>({
+/** Watch type of a balance: the native coin, a token, or all assets of a wallet that have a price. */
+export const walletBalance = defineWatchType<
+  BalanceTarget,
+  BalanceSettings,
+  BalanceObservation,
+  unknown,
+  Summary
+>({
   name: 'wallet-balance',
-  target: Target,
-  settings: Settings,
-  observation: Observation,
-  async observe(sources, requests, span, signal) {
-    const { chain } = sources
-    const { upTo } = span
-    const targets = requests.map(({ target }) => target)
-    const assets = await Promise.all(targets.map(({ asset }) => chain.assetInfo(asset, signal)))
-    const balances = await chain.balances(targets, upTo, signal)
-    const changes = requests.flatMap(({ target, last }, index): Change[] => {
-      const fromUnits = last === null ? undefined : (last as Observation).balanceUnits
-      const balanceUnits = balances[index]
-      if (fromUnits === undefined || balanceUnits === undefined) return []
-      if (fromUnits === balanceUnits) return []
-      return [{ ...target, index, fromUnits, changeUnits: balanceUnits - fromUnits }]
-    })
-    const movements = await movementsOf(sources, changes, span, signal)
-    return targets.map((_target, index) => {
-      const balanceUnits = balances[index]
-      const asset = assets[index]
-      if (balanceUnits === undefined || asset === undefined) return undefined
-      const movement = movements.get(index) ?? null
-      return [{ position: upTo.number, at: upTo.at, balanceUnits, ...asset, movement }]
-    })
-  },
+  target: BalanceTarget,
+  settings: BalanceSettings,
+  observation: BalanceObservation,
+  observe: observeBalances,
   async check({ chain }, target, settings) {
+    if (target.asset === ALL_ASSETS) return checkAll(chain, target, settings)
+    if (target.tokens !== undefined) return [{ pointer: '/target/tokens', code: 'unknown' }]
     const asset = await chain.assetInfo(target.asset)
     if (asset === undefined) return [{ pointer: '/target/asset', code: 'not_a_token' }]
-    const decimals = settings.threshold.split('.')[1]?.length ?? 0
-    if (decimals <= asset.decimals) return []
-    const values = { maximum: asset.decimals }
-    return [{ pointer: '/settings/threshold', code: 'too_many_decimals', values }]
+    return tooManyDecimals(settings, asset.decimals)
   },
-  defaultLabel: ({ address, asset }) =>
-    `${assetSymbol(asset, shortAddress(asset))} · ${shortAddress(address)}`,
-  form: {
-    icon: '💰',
-    target: [
-      { key: 'address', kind: 'address' },
-      { key: 'asset', kind: 'asset' },
-    ],
-    settings: [
-      {
-        key: 'threshold',
-        code: 'thr',
-        kind: 'decimal',
-        unit: 'asset',
-        min: THRESHOLD_MIN,
-        max: THRESHOLD_MAX,
-        decimals: 18,
-        presets: ['10', '100', '1000'],
-        suggested: '100',
-        shares: { of: 'balance', parts: [0.01, 0.1] },
-        as: 'text',
-      },
-      {
-        key: 'direction',
-        code: 'dir',
-        kind: 'choice',
-        options: ['any', 'up', 'down'],
-        suggested: 'any',
-      },
-    ],
-    facts: ({ target: { address, asset }, settings, observation }) => {
-      const named = assetSymbol(asset, shortAddress(asset))
-      const symbol = observation?.symbol ?? named
-      return {
-        address: { kind: 'address', address },
-        asset: { kind: 'name', text: symbol },
-        ...(settings && { threshold: { kind: 'decimal', value: settings.threshold, symbol } }),
-        ...(observation && {
-          balance: { ...observation, kind: 'amount', units: observation.balanceUnits },
-          block: { kind: 'block', number: observation.position },
-        }),
-      }
-    },
+  async resolve(_sources, { tokens, ...target }) {
+    const named = [...new Set(tokens)].toSorted()
+    return named.length === 0 ? target : { ...target, tokens: named }
   },
+  defaultLabel: ({ address, asset }) => {
+    const named = asset === ALL_ASSETS ? ALL_ASSETS : assetSymbol(asset, shortAddress(asset))
+    return `${named} · ${shortAddress(address)}`
+  },
+  form,
   history: balanceHistory,
-  isSame: (a, b) => a.balanceUnits === b.balanceUnits,
-  signals: [balanceChangeSignal],
+  prefilter,
+  signals: [balanceChange, balanceFloor, balanceCeiling, balanceDaysLeft],
 })
-
-const NO_CAUSE = { transactionHash: null, counterparty: null, transactions: [] }
-
-/** A balance that changed since the last observation, with the index of its target. */
-interface Change extends ChangedBalance {
-  readonly index: number
-  readonly fromUnits: bigint
-}
-
-/**
- * Causes and prices of the changes, by index. If the chain does not return them they are null, so that alerts do not
- * wait for them.
- */
-async function movementsOf(
-  { chain, facts }: ObservationSources,
-  changes: readonly Change[],
-  { after, upTo }: BlockSpan,
-  signal: AbortSignal | undefined,
-): Promise<ReadonlyMap<number, z.output<typeof Movement>>> {
-  if (changes.length === 0 || after === null) return new Map()
-  const feeds = [...new Set(changes.flatMap(({ asset }) => facts.usdFeedOf(asset) ?? []))]
-  const [found, readings] = await Promise.all([
-    undefinedIfUnavailable(() => chain.movements(changes, { after, upTo: upTo.number }, signal)),
-    undefinedIfUnavailable(async () =>
-      feeds.length === 0 ? [] : await chain.feedPrices(feeds, upTo, signal),
-    ),
-  ])
-  return new Map(
-    changes.map(({ index, asset, fromUnits }, place) => {
-      const { transactions, ...cause } = found?.[place] ?? NO_CAUSE
-      const feed = facts.usdFeedOf(asset)
-      const reading = feed === undefined ? undefined : readings?.[feeds.indexOf(feed)]
-      const usdPrice =
-        reading === undefined ? null : { value: reading.value, decimals: reading.decimals }
-      const listed = transactions.slice(0, TRANSACTIONS_MAX)
-      const transactionCount = transactions.length
-      return [index, { ...cause, fromUnits, transactions: listed, transactionCount, usdPrice }]
-    }),
-  )
-}

@@ -11,6 +11,7 @@ import {
 } from '../provider-target.ts'
 import { BALANCE_SIGNALS } from './balances.ts'
 import { CONDITION_SIGNALS } from './conditions.ts'
+import { daysLeft } from './days-left.ts'
 import { FAST_UPDATE_SIGNALS } from './fast-updates.ts'
 import { FDC_SIGNALS } from './fdc.ts'
 import { FTSO_SIGNALS } from './ftso.ts'
@@ -44,6 +45,7 @@ const SIGNALS = [
   ...FAST_UPDATE_SIGNALS,
   ...REGISTRATION_SIGNALS,
   ...CONDITION_SIGNALS,
+  daysLeft,
   ...BALANCE_SIGNALS,
 ]
 
