@@ -409,12 +409,12 @@ describe('several alerts in one message', () => {
     await alerts.fire(watch, { event: `${COMMIT}.recovered` })
     await alerts.deliver()
     expect(editsOf(id) - before).toBe(1)
-    expect(message(ann, id).text).toContain('🟢 FTSO commits are arriving again #')
+    expect(message(ann, id).text).toContain('🟢 FTSO commits are arriving again\n')
     expect(message(ann, id).text).toContain('🟠 FTSO reveal')
     world.clock.advance(120)
     await alerts.fire(watch, { event: `${REVEAL}.recovered` })
     expect(message(ann, id).text).toMatch(/^🟢 \u2068Node V\u2069: 2 alerts have ended/)
-    expect(message(ann, id).text).toContain('🟢 FTSO reveals are arriving again #')
+    expect(message(ann, id).text).toContain('🟢 FTSO reveals are arriving again\n')
   })
 
   test('are muted until their incident is over, and the next one is notified', async () => {
@@ -569,7 +569,7 @@ describe('the card of an alert', () => {
     const id = await world.addWatch('carol', { label: 'Node' })
     await alerted(ann, id, COMMIT)
     const alert = await newest('carol')
-    await ann.say(`/alerts ${alert.id}`)
+    await ann.say(`/alerts ${alert.incidentId}`)
     const card = ann.last().id
     await ann.press('What to do')
     const opened = message(ann, card).text
@@ -590,7 +590,7 @@ describe('the card of an alert', () => {
     const id = await world.addWatch('carol', { label: 'Node' })
     await alerted(ann, id, COMMIT)
     const alert = await newest('carol')
-    await ann.say(`/alerts ${alert.id}`)
+    await ann.say(`/alerts ${alert.incidentId}`)
     const card = ann.last().id
     await ann.press('‹ Alerts')
     const list = message(ann, card).text

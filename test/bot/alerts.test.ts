@@ -77,9 +77,9 @@ describe('the history', () => {
     await bob.say(`/start ${start}`)
     expect(bob.last().text).toMatch(/^🔵 .*Treasury.* sent 12,500.FLR/)
     expect(bob.labels().flat()).not.toContain('Acknowledge')
-    const [reveal] = await world.sql<{ id: number }[]>`
-      select id from alerts where watch_id = ${node} order by id desc limit 1`
-    await bob.say(`/alerts ${reveal?.id}`)
+    const [reveal] = await world.sql<{ number: number }[]>`
+      select incident_id as number from alerts where watch_id = ${node} order by id desc limit 1`
+    await bob.say(`/alerts ${reveal?.number}`)
     await bob.press('Acknowledge')
     await bob.press('‹ Alerts')
     expect(linesOf(bob.last().text)[1]).toMatch(/✓ Ann$/)
@@ -105,7 +105,7 @@ describe('the history', () => {
     const crew = world.chat(group.id, bob.id)
     await crew.say(`/start ${await world.groupCode('bob')}`)
     await crew.press('Link this chat')
-    await crew.say(`/alerts ${id}`)
+    await crew.say(`/start a${id}`)
     expect(await pageOf(crew.last())).toMatchObject({ mayAct: false })
   })
 
@@ -145,12 +145,12 @@ describe('the history', () => {
     expect(chat.last().text).toContain('No alerts in the last 7 days.')
   })
 
-  test('opens one alert by its number, of one’s own wallet only', async () => {
+  test('opens one incident by the number that the list shows, of one’s own wallet only', async () => {
     const bob = await linked('bob')
     await bob.say('/alerts 1')
     expect(bob.last().text).toContain('FTSO commit')
     const carol = await linked('carol')
-    await carol.say('/alerts 1')
+    await carol.say('/alerts 999')
     expect(carol.last().text).toBe('This item no longer exists, or it belongs to another wallet.')
     await carol.say('/start a1')
     expect(carol.last().text).toBe('This item no longer exists, or it belongs to another wallet.')

@@ -31,6 +31,7 @@ let ann: TestChat
 let group: TestChat
 let credits: number
 let alertId: number
+let number: number
 /** Data of the buttons of the private chat, which a group may have from earlier. */
 let buttons: readonly string[]
 /** Number of the newest call that was looked at. */
@@ -65,8 +66,10 @@ beforeAll(async () => {
   await fire(provider, { event: 'fsp.ftso-commit' })
   world.clock.advance(700)
   await fire(balance, { event: 'wallet-balance.moved', data: { isTopUp: true } })
-  const [row] = await world.database.sql`select id from alerts where type = 'credits-balance'`
+  const [row] = await world.database
+    .sql`select id, incident_id as number from alerts where type = 'credits-balance'`
   alertId = Number(row?.['id'])
+  number = Number(row?.['number'])
   buttons = await buttonsOf(ann)
 }, TIMEOUT_MS)
 afterAll(() => world.close())
@@ -74,7 +77,7 @@ afterAll(() => world.close())
 /** Opens the screens of a chat, and returns the data of all buttons on them. */
 async function buttonsOf(chat: TestChat): Promise<readonly string[]> {
   newCalls(chat.id)
-  for (const text of [...commands(), `watches ${credits}`, `alerts ${alertId}`]) {
+  for (const text of [...commands(), `watches ${credits}`, `alerts ${number}`]) {
     await chat.say(`/${text}`)
     await pressAll({ world, chat, only: OPENING, sameMax: 2 })
   }
@@ -144,7 +147,7 @@ test('a group is told that the payment of a top-up is the owner’s, and is not 
 
 test.each(LOCALES)('no answer to a command does in %s', async (locale) => {
   await speak(locale)
-  for (const text of [...commands(), `watches ${credits}`, `alerts ${alertId}`]) {
+  for (const text of [...commands(), `watches ${credits}`, `alerts ${number}`]) {
     await group.say(`/${text.replace(/^\w+/, (word) => `${word}@${BOT_NAME}`)}`)
   }
   requireSilence()

@@ -92,7 +92,7 @@ test('a watch of credits, and an alert of it, are said to be private', async () 
   const alertId = data[0]?.id
   await group.say('/alerts')
   expect(group.last().text).not.toContain('Own')
-  await group.say(`/alerts ${alertId}`)
+  await group.say(`/alerts ${data[0]?.incidentId}`)
   expect(group.last().text).toBe(PRIVATE)
   expect(group.last().keyboard).toMatchObject([[{ url: linkTo(`a${alertId}`) }]])
   await group.say('/watches')

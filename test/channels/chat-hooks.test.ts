@@ -99,7 +99,7 @@ describe('in Discord', () => {
             /Address: .?\[0x3f12…A91c\]\(<https:\/\/explorer[^)]*>\).? · Now: 242.5 FLR$/,
           ),
           fields: [],
-          footer: { text: 'Watchdog · #4711' },
+          footer: { text: 'Watchdog · #31' },
           timestamp: '2026-11-20T13:02:31.000Z',
         },
       ],
@@ -215,7 +215,7 @@ describe('in Slack', () => {
     const body = JSON.stringify(bodyOf(world))
     expect(body).toContain('&lt;!channel&gt; &amp; &lt;@\u2060U1&gt;')
     expect(world.arrived().text).toMatch(/🔴 .*: Balance changed: -12,500 FLR/)
-    expect(world.arrived().text).toContain('#4711')
+    expect(world.arrived().text).toContain('#31')
     expect(body).toContain('<https://watchdog.example.org/a/abc123|Details>')
   })
 

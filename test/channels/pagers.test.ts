@@ -215,7 +215,8 @@ describe('PagerDuty', () => {
       },
     })
     expect(event?.shown).toContain('The rewards of these rounds are lost')
-    expect(event?.shown).toContain('#4712: Alert 4712: Costs of 4712')
+    expect(event?.shown).toContain('3/3: Alert 4712: Costs of 4712')
+    expect(event?.shown).toContain('incident: #31')
     // One more alert of the outage; it may have a lower number.
     await edit(destination, groupOf([4713, 4710]), {}, { isLonger: true })
     expect(world.hooks.messages).toMatchObject([{ edits: 2, action: 'trigger' }])

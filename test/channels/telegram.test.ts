@@ -33,7 +33,7 @@ describe('an alert in a chat', () => {
     expect(info?.keyboard).toEqual([[details]])
     expect(info?.silent).toBe(true)
     expect(payload()).toMatchObject({ link_preview_options: { is_disabled: true } })
-    expect(message?.text).toContain('#4711')
+    expect(message?.text).toContain('#31')
   })
 
   test('has a sound if it is a warning or critical, and is silent if it has recovered', async () => {
@@ -92,7 +92,7 @@ describe('a reply', () => {
     const destination = world.destination()
     const context = contextOf({ answersMessageId: '999' })
     await world.channel.send(destination, envelopeOf({ answers: 4711 }), context)
-    expect(world.telegram.lastMessage(chatOf(destination))?.text).toContain('#4711')
+    expect(world.telegram.lastMessage(chatOf(destination))?.text).toContain('#31')
     expect(world.telegram.lastMessage(chatOf(destination))?.replyTo).toBeUndefined()
   })
 

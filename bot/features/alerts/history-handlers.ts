@@ -15,14 +15,42 @@ import { ALERT_CARDS } from './live.ts'
 const composer = new Composer<BotContext>()
 
 onCommand(composer, 'alerts', async (ctx, text) => {
-  const id = /^#?(\d{1,9})$/.exec(text)?.[1]
-  if (id !== undefined && Number(id) > 0) return showAlert(ctx, Number(id))
+  const number = /^#?(\d{1,9})$/.exec(text)?.[1]
+  if (number !== undefined && Number(number) > 0) return showIncident(ctx, Number(number))
   const notice = ctx.isAnonymous ? { notice: ctx.t.html('bot:group.anonymous') } : {}
   await showAlerts(ctx, USUAL_FILTER, notice)
 })
 
 onPress(composer, 'alert.list', (ctx, { filter, cursor }) => showAlerts(ctx, filter, { cursor }))
 onPress(composer, 'alert.card', (ctx, { id }) => showAlert(ctx, id))
+
+/**
+ * Shows an incident by the number that messages and lists name. Each wallet counts its own: of a chat with several
+ * wallets all that have the number are listed.
+ *
+ * @throws AppError not_found
+ */
+async function showIncident(ctx: BotContext, incidentId: number): Promise<void> {
+  const { t, reader } = ctx
+  const linesOf = async (isGroup: boolean) => {
+    const wanted = { incidentId, isGroup }
+    const body = { wanted, limit: 1, reader: { locale: t.locale, timezone: reader.timezone } }
+    const pages = await Promise.all(
+      ctx.links.map((link) => ctx.call(listAlertLines, { body }, link)),
+    )
+    return pages.flatMap(({ data }) => data)
+  }
+  const visible = await linesOf(reader.isGroup)
+  // What a group must not see is opened all the same: the answer then says where it can be read.
+  const lines = visible.length > 0 ? visible : await linesOf(false)
+  const [first, ...others] = lines
+  if (first === undefined) throw new AppError('not_found', 'not_found')
+  if (others.length === 0) return await showAlert(ctx, first.id)
+  const page = { lines, nextCursor: null, searchedTo: null, isOlder: false }
+  const filter = { ...USUAL_FILTER, time: 'all' } as const
+  const options = { now: ctx.app.clock.now(), watch: undefined, buttons: hasButtons(ctx) }
+  await show(ctx, alertList(reader, page, filter, options))
+}
 
 /** The wallet of a filter, and its watch: the chat's first wallet, unless the filter names a watch of another wallet. */
 async function chosen(

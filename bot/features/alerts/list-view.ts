@@ -122,7 +122,7 @@ function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   const values = {
     time: nearTime(reader, line.startedAt, now),
     // Only the number is a link, because a name in another script would reorder a linked title.
-    number: linkHtml(`#${line.id}`, deepLink(reader, `a${line.id}`)),
+    number: linkHtml(`#${line.incidentId}`, deepLink(reader, `a${line.id}`)),
     title: cutText(line.title, TITLE_MAX),
   }
   const { durationSeconds: seconds } = line

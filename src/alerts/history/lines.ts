@@ -42,6 +42,8 @@ export interface AlertLineQuery {
   readonly state?: AlertState | undefined
   readonly severity?: Severity | undefined
   readonly watchId?: number | undefined
+  /** Number of the only incident that is wanted. */
+  readonly incidentId?: number | undefined
   /** Restricts to the last hours. */
   readonly hours?: number | undefined
   /** Whether a group reads it, which sees no alerts about the wallet's credits. */

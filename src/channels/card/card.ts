@@ -17,8 +17,10 @@ import {
   failureIn,
   isHealthy,
   isStillCaused,
+  numberOf,
   openIn,
   sharedField,
+  sharedNumber,
 } from '../groups/group.ts'
 import { groupTimes, lostRewardsIn, lostRounds, namedIn } from '../groups/times.ts'
 import { groupBody, groupHeading, groupLine } from '../groups/wording.ts'
@@ -58,7 +60,7 @@ export interface Card {
   readonly more: string | undefined
   /** Pages that can be opened. */
   readonly links: readonly { readonly label: string; readonly url: string }[]
-  /** Number of the alert, so that readers recognize a repeat. */
+  /** Number of the incident, the same in every message about it. */
   readonly number: string | undefined
   readonly tone: MessageTone
 }
@@ -117,7 +119,7 @@ function alertCard(
     items: [],
     more: undefined,
     links: [{ label: t('messages:details'), url: message.link }],
-    number: message.alertId === null ? undefined : `#${message.alertId}`,
+    number: numberOf(message),
     tone: toneOf(message, state),
   }
 }
@@ -178,7 +180,7 @@ function groupCard(
       areTransfers ? transferItem(envelope, item, times.shownAt) : groupItem(envelope, item, state),
     ),
     links: [{ label: t('messages:details'), url: worst.link }],
-    number: undefined,
+    number: sharedNumber(items),
     tone: isOver ? 'fine' : isSilent ? 'critical' : toneOf(worst, {}),
   }
 }
@@ -268,6 +270,7 @@ function plainCard(envelope: Envelope, { state = {}, now }: CardOptions): Card {
       glyph: glyphOf(item),
       time: String(writer.time(new Date(item.firedAt), { shownAt })),
       fields: [],
+      number: undefined,
       text:
         item.watchLabel === null
           ? cutText(item.title, TITLE_MAX)

@@ -3,7 +3,7 @@
 import { translator } from '#src/i18n/translate.ts'
 import { cutText } from '#src/kernel/cut-text.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from '../envelope.ts'
-import { stateIn } from '../groups/group.ts'
+import { itemsOf, numberOf, sharedNumber, stateIn } from '../groups/group.ts'
 import { groupItemTitle } from '../groups/wording.ts'
 import { glyphOf, isolatedInArabic, lineStart, plainLineWriter } from './wording.ts'
 
@@ -13,6 +13,8 @@ export interface CardItem {
   readonly glyph: string
   readonly time: string | undefined
   readonly text: string
+  /** Number of its incident, if the message is about several. */
+  readonly number: string | undefined
   /** Values that are shown behind the title. */
   readonly fields: readonly MessageField[]
   readonly message: EnvelopeMessage
@@ -49,6 +51,7 @@ export function groupItem(
     glyph: glyphOf(item, own),
     time: undefined,
     text: cutText(title, TITLE_MAX),
+    number: sharedNumber(itemsOf(envelope)) === undefined ? numberOf(item) : undefined,
     fields: [],
     message: item,
   }
@@ -61,6 +64,7 @@ export function transferItem(envelope: Envelope, item: EnvelopeMessage, shownAt:
     glyph: glyphOf(item),
     time: String(plainLineWriter(envelope).time(at, { shownAt, seconds: true })),
     text: cutText(item.title, TITLE_MAX),
+    number: undefined,
     fields: item.fields.filter(({ key }) => TRANSFER_FIELDS.includes(key)),
     message: item,
   }
@@ -68,10 +72,10 @@ export function transferItem(envelope: Envelope, item: EnvelopeMessage, shownAt:
 
 /** An item as one line of text. */
 export function itemLine(
-  { glyph, time, text, message }: CardItem,
+  { glyph, time, text, number }: CardItem,
   locale: Envelope['locale'],
 ): string {
-  const number = time !== undefined || message.alertId === null ? [] : [`#${message.alertId}`]
   const start = time === undefined ? [] : [isolatedInArabic(locale, time)]
-  return lineStart(locale) + [...start, glyph, text, ...number].join(' ')
+  const end = number === undefined ? [] : [isolatedInArabic(locale, number)]
+  return lineStart(locale) + [...start, glyph, text, ...end].join(' ')
 }

@@ -26,6 +26,17 @@ export function itemsOf({ message, items = [] }: Envelope): readonly EnvelopeMes
   return items.length === 0 ? [message] : items
 }
 
+/** What readers call the incident of an alert, everywhere; undefined for a test. */
+export function numberOf({ incidentId }: Pick<EnvelopeMessage, 'incidentId'>): string | undefined {
+  return incidentId === null ? undefined : `#${incidentId}`
+}
+
+/** The number of the incident that a message is about; undefined if its alerts are of several. */
+export function sharedNumber(items: readonly EnvelopeMessage[]): string | undefined {
+  const numbers = new Set(items.map(numberOf))
+  return numbers.size === 1 ? [...numbers][0] : undefined
+}
+
 /** The alerts of a message that are not over. */
 export function openIn(envelope: Envelope, state: MessageState): readonly EnvelopeMessage[] {
   return itemsOf(envelope).filter((item) => !item.isRecovery && !hasEnded(stateIn(state, item)))

@@ -201,10 +201,12 @@ function describe(card: Card, envelope: Envelope): string {
 }
 
 function itemText(item: CardItem, locale: Locale): string {
-  const { message, glyph, time, text, fields } = item
+  const { message, glyph, time, text, number, fields } = item
   const title = escaped(cutText(text, ITEM_MAX))
   const shown = isOpenLink(message.link) ? `[${title}](<${message.link}>)` : title
-  const words = [...(time === undefined ? [] : [escaped(time)]), glyph, shown].join(' ')
+  const words = [...(time === undefined ? [] : [escaped(time)]), glyph, shown, number ?? '']
+    .filter((part) => part !== '')
+    .join(' ')
   return [words, ...itemFacts({ locale }, fields, EMBED_FACTS)].join(' · ')
 }
 

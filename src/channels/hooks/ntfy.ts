@@ -110,8 +110,8 @@ function createNtfy(deps: Deps): Channel<unknown> {
 function ntfyBody(envelope: Envelope, topic: string, now?: Date): string {
   const card = cardOf(envelope, { ...(now && { now }) })
   const title = [card.glyph, card.title].filter((part) => part !== '').join(' ')
-  const items = card.items.map(({ glyph, time, text, fields }) => {
-    const words = [time, glyph, text].filter((part) => part !== undefined).join(' ')
+  const items = card.items.map(({ glyph, time, text, number, fields }) => {
+    const words = [time, glyph, text, number].filter((part) => part !== undefined).join(' ')
     return [words, ...itemFacts(envelope, fields, PLAIN_FACTS)].join(' · ')
   })
   const lines = [

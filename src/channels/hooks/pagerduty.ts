@@ -177,7 +177,7 @@ function eventBody(
   if (action !== 'trigger') return JSON.stringify(about)
   const details = translator(locale)('messages:details')
   const label = message.watchLabel === null ? undefined : shownLabel(message.watchLabel)
-  const { title, body } = cardOf(envelope)
+  const { title, body, number } = cardOf(envelope)
   const summary = [message.test ? TEST_GLYPH : '', withoutDirections(title)]
   const pages = message.fields.flatMap(({ label: text, href }) =>
     href !== undefined && isOpenLink(href) ? [{ href, text: plain(text, SOURCE_MAX) }] : [],
@@ -198,7 +198,11 @@ function eventBody(
       ...(envelope.type !== null && { component: envelope.type }),
       ...(envelope.group !== null && { group: envelope.group }),
       class: message.event,
-      custom_details: { ...alertsOf(items), ...detailsOf(body, message.fields) },
+      custom_details: {
+        ...(number !== undefined && { incident: number }),
+        ...alertsOf(items),
+        ...detailsOf(body, message.fields),
+      },
     },
   })
 }
@@ -209,13 +213,13 @@ function startIn(envelope: Envelope): Date {
   return isList ? groupTimes(envelope, {}).from : startOf(envelope)
 }
 
-/** The alerts of an outage, each with its consequence, by their numbers. */
+/** The alerts of an incident by their places, each with its consequence. */
 function alertsOf(items: readonly EnvelopeMessage[]): Record<string, string> {
   return Object.fromEntries(
     items
       .slice(0, FIELDS_MAX)
-      .map(({ alertId, title, body }) => [
-        `#${alertId}`,
+      .map(({ title, body }, index) => [
+        `${index + 1}/${items.length}`,
         plain(withoutDirections(`${title}: ${body}`), VALUE_MAX),
       ]),
   )

@@ -131,10 +131,15 @@ function itemBlocks(card: Card, locale: Locale) {
   return [...blocks.map((text) => ({ type: 'section', text: markup(text) })), ...more]
 }
 
-function itemText({ message, glyph, time, text, fields }: CardItem, locale: Locale): string {
+function itemText(
+  { message, glyph, time, text, number, fields }: CardItem,
+  locale: Locale,
+): string {
   const title = fitted(withoutMarkup(text), ITEM_MAX)
   const shown = isOpenLink(message.link) ? link(message.link, title) : title
-  const firstPart = [...(time === undefined ? [] : [escaped(time)]), glyph, shown].join(' ')
+  const firstPart = [...(time === undefined ? [] : [escaped(time)]), glyph, shown, number ?? '']
+    .filter((part) => part !== '')
+    .join(' ')
   return [firstPart, ...itemFacts({ locale }, fields, BLOCK_FACTS)].join(' · ')
 }
 

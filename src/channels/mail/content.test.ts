@@ -29,7 +29,7 @@ describe('alertMail', () => {
         '',
         'Treasury: the balance went from 12,742.5 FLR to 242.5 FLR.',
         '',
-        'Address: 0x3f12…A91c · Now: 242.5 FLR · #4711',
+        'Address: 0x3f12…A91c · Now: 242.5 FLR · #31',
         '',
         'View alert',
         'https://watchdog.example.org/a/abc123',
@@ -301,8 +301,8 @@ describe('alertMail', () => {
     )
     expect(subject).toBe('Node A: Alert 2 · 2 more alerts · Critical')
     for (const [line, page] of [
-      ['🟠 Alert 1 #101', 'https://watchdog.example.org/a/101'],
-      ['🔴 Alert 2 #102', 'https://watchdog.example.org/a/102'],
+      ['🟠 Alert 1', 'https://watchdog.example.org/a/101'],
+      ['🔴 Alert 2', 'https://watchdog.example.org/a/102'],
     ]) {
       expect(text).toContain(`${line}\n${page}\n`)
       expect(html).toContain(`href="${page}"`)

@@ -256,13 +256,14 @@ function itemText(envelope: Envelope, item: CardItem): readonly MailLine[] {
 }
 
 function itemHtml({ locale }: Envelope, writer: MailWriter, item: CardItem) {
-  const { glyph, time, text, fields } = item
+  const { glyph, time, text, number, fields } = item
   const title = `<bdi>${escapeHtml(text)}</bdi>`
   const [page] = pageOf(item)
   const shown = page === undefined ? title : writer.link(title, page)
   const at = time === undefined ? [] : [escapeHtml(isolatedInArabic(locale, time))]
   const facts = itemFacts({ locale }, fields, htmlFacts(writer))
-  return { startHtml: [...at, glyph].join(' '), textHtml: [shown, ...facts].join(' · ') }
+  const named = number === undefined ? shown : `${shown} ${isolatedInArabic(locale, number)}`
+  return { startHtml: [...at, glyph].join(' '), textHtml: [named, ...facts].join(' · ') }
 }
 
 function ownerOf({ address, wallet }: MailReader) {

@@ -36,7 +36,7 @@ describe('an alert', () => {
         '',
         'Treasury: the balance went from 12,742.5 FLR to 242.5 FLR.',
         '',
-        `Address: \u2068<a href="https://explorer.example.org/address/${ADDRESS}">0x3f12…A91c</a>\u2069 · Now: 242.5 FLR · #4711`,
+        `Address: \u2068<a href="https://explorer.example.org/address/${ADDRESS}">0x3f12…A91c</a>\u2069 · Now: 242.5 FLR · #31`,
       ].join('\n'),
     )
   })
@@ -248,7 +248,7 @@ describe('an alert', () => {
   })
 
   test('of an example begins with its mark, and has no buttons, as it has no page', () => {
-    const message = { test: true, alertId: null, watchLabel: null, fields: [] }
+    const message = { test: true, alertId: null, incidentId: null, watchLabel: null, fields: [] }
     const view = alertView(envelopeOf({ message }))
     expect(view.html.split('\n').slice(0, 2)).toEqual([
       '🧪 Test · 🔵 <b>Balance changed: -12,500 FLR</b>',
@@ -261,9 +261,15 @@ describe('an alert', () => {
   test('of the test of a destination has the look of the alert, and buttons that change nothing', () => {
     const link = 'https://watchdog.example.org/docs/watches/wallet-balance/balance-change'
     const real = alertView(envelopeOf({ message: { link, severity: 'warning' } }))
-    const message = { test: true, alertId: null, link, severity: 'warning' } as const
+    const message = {
+      test: true,
+      alertId: null,
+      incidentId: null,
+      link,
+      severity: 'warning',
+    } as const
     const view = alertView(envelopeOf({ data: { test: true }, message }))
-    const lines = (html: string) => html.replace(' · #4711', '').split('\n')
+    const lines = (html: string) => html.replace(' · #31', '').split('\n')
     expect(lines(view.html)).toEqual(
       lines(real.html).map((line, at) => (at === 0 ? `🧪 Test · ${line}` : line)),
     )
@@ -280,7 +286,7 @@ describe('an alert', () => {
   })
 
   test('of a test in a chat that only receives has no button that such a chat lacks', () => {
-    const message = { test: true, alertId: null }
+    const message = { test: true, alertId: null, incidentId: null }
     const options = { isReceiveOnly: true }
     const labels = (over: Parameters<typeof envelopeOf>[0]) =>
       alertView(envelopeOf(over), {}, options).rows.map((row) => row.map(({ label }) => label))
@@ -311,9 +317,9 @@ describe('an alert', () => {
 
   test('shows eight values on one line and says where the others are', () => {
     const html = withFields(fieldsOf(10, 'x'))
-    expect(html).toContain('Label 7: x · #4711')
+    expect(html).toContain('Label 7: x · #31')
     expect(html).not.toContain('Label 8: x')
-    expect(html.endsWith('#4711\n… more in Details')).toBe(true)
+    expect(html.endsWith('#31\n… more in Details')).toBe(true)
   })
 
   test('drops fields from the end over the limit, never title, body or link', () => {
@@ -331,7 +337,7 @@ describe('an alert', () => {
   test('isolates foreign text, outside of what is copied', () => {
     const arabic = alertView(envelopeOf({ locale: 'ar' })).html
     // A number alone would run from the left.
-    expect(arabic).toMatch(/\n\u200f.*#4711$/)
+    expect(arabic).toMatch(/\n\u200f.*#31$/)
     expect(arabic).toMatch(/\u2068<a href="[^"]*">0x3f12…A91c<\/a>\u2069/)
     const html = withFields([{ key: 'x', label: 'Name', value: 'سلمى' }])
     expect(html).toContain('Name: \u2068سلمى\u2069')
@@ -428,7 +434,7 @@ describe('after a press', () => {
       'Recovered · active 14:02 to 14:15\u00a0UTC+1',
       'Duration: 14 minutes. 8 voting rounds affected.',
       'FTSO commit missing in 2 consecutive voting rounds · over',
-      '#4711',
+      '#31',
     ])
     const unknown = alertView(envelope, { ...over, recovery: () => undefined }).plain
     expect(unknown).not.toContain('sends nothing')
@@ -501,7 +507,7 @@ describe('other messages', () => {
     expect(over).toEqual([
       `🟢 \u2068Node A\u2069: ${title} · over`,
       expect.stringMatching(/^Recovered · active .*14:02 to 14:20/),
-      '#4711',
+      '#31',
     ])
     for (const state of [{ acknowledged: { at, by: 'Ann' } }, { muted: { until: at } }]) {
       const text = shown(state)
@@ -520,16 +526,17 @@ describe('other messages', () => {
       expect(shown(group)).toEqual([
         '🟢 \u2068Node A\u2069: FTSO reveal missing · 2 more alerts · over',
         'Recovered · active 14:02 to 14:15\u00a0UTC+1',
+        '#31',
       ])
       const envelope = envelopeOf({ ...commit, kind, answers: 4710 })
       expect(shown(alertView(envelope, { recoveredAt, recovery }))).toEqual([
         '🟢 \u2068Node A\u2069: FTSO commit missing in 2 consecutive voting rounds · over',
         'Recovered · active 14:02 to 14:15\u00a0UTC+1',
-        '#4711',
+        '#31',
       ])
     }
     const first = shown(alertView(groupOf(), { items, recoveredAt }))
-    expect(first).toHaveLength(6)
+    expect(first).toHaveLength(7)
     expect(first[1]).toBe('Recovered · active 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 s')
   })
 
@@ -539,10 +546,11 @@ describe('other messages', () => {
       [
         '🔴 <b>\u2068<a href="https://t.me/watchdog_bot?start=w42">Node A</a>\u2069: FTSO reveal missing · 2 more alerts</b>',
         'Critical · since 14:02:32\u00a0UTC+1',
-        '🟠 FTSO commit missing <a href="https://t.me/watchdog_bot?start=a4711">#4711</a>',
-        '🔴 FTSO reveal missing <a href="https://t.me/watchdog_bot?start=a4712">#4712</a>',
-        '🟠 FDC bit vote missing <a href="https://t.me/watchdog_bot?start=a4713">#4713</a>',
+        '🟠 <a href="https://t.me/watchdog_bot?start=a4711">FTSO commit missing</a>',
+        '🔴 <a href="https://t.me/watchdog_bot?start=a4712">FTSO reveal missing</a>',
+        '🟠 <a href="https://t.me/watchdog_bot?start=a4713">FDC bit vote missing</a>',
         'Sender: 0x52c1…07ae',
+        '#31',
       ].join('\n'),
     )
     expect(buttons(view)).toEqual([
@@ -556,6 +564,11 @@ describe('other messages', () => {
       ['This watch… 1:watch.mute:16'],
       ['‹ Back 1:alert.open:3mw:m'],
     ])
+    const [commit, ...others] = groupOf().items ?? []
+    const items = [{ ...commit, incidentId: 32 } as EnvelopeMessage, ...others]
+    const { plain } = alertView({ ...groupOf(), items })
+    expect(plain.match(/#\d+/g)).toEqual(['#32', '#31', '#31'])
+    expect(plain).toContain('🟠 FTSO commit missing #32')
     const received = alertView(groupOf(), {}, { isReceiveOnly: true })
     expect(buttons(received)).toEqual([['Alerts 1:alert.list:d16:']])
   })
@@ -566,8 +579,8 @@ describe('other messages', () => {
     expect(alertView(groupOf(), { items: some }).plain.split('\n').slice(0, 4)).toEqual([
       '🟠 \u2068Node A\u2069: FTSO commit missing · 1 more alert',
       'Warning · since 14:02:31\u00a0UTC+1',
-      '🟠 FTSO commit missing #4711',
-      '🟢 FTSO reveal missing · over #4712',
+      '🟠 FTSO commit missing',
+      '🟢 FTSO reveal missing · over',
     ])
     const all = new Map([4711, 4712, 4713].map((id, index) => [id, over(10 + index)]))
     const view = alertView(groupOf(), { items: all })
@@ -821,8 +834,9 @@ describe('a silence of a provider', () => {
     expect(alertView(silence, { items }).plain.split('\n')).toEqual([
       '🟢 \u2068Node A\u2069 is healthy again · 12 min, 8 rounds lost',
       'Recovered · active 13:57 to 14:09\u00a0UTC+1',
-      '🟢 Commits are arriving again #4711',
-      '🟢 Reveals are arriving again #4712',
+      '🟢 Commits are arriving again',
+      '🟢 Reveals are arriving again',
+      '#31',
     ])
   })
 
@@ -846,8 +860,8 @@ describe('a silence of a provider', () => {
     const items = new Map([[4711, { recoveredAt: new Date('2026-11-20T13:09:00Z') }]])
     const { plain } = alertView(silence, { items })
     expect(plain).not.toContain('has sent no votes')
-    expect(plain).toContain('🟢 FTSO commit missing · over #4711')
-    expect(plain).toContain('🟠 FTSO commit missing #4712')
+    expect(plain).toContain('🟢 FTSO commit missing · over')
+    expect(plain).toContain('🟠 FTSO commit missing')
   })
 })
 

@@ -125,7 +125,12 @@ function listParts(
     linesHtml: isCounted ? items : [...items, ...card.fields.map((field) => fieldLine(t, field))],
     hidden: card.more === undefined ? 0 : 1,
     moreHtml: card.more === undefined ? '…' : escapeHtml(card.more),
-    tailHtml: isCounted ? card.fields.map((field) => fieldLine(t, field)) : [],
+    tailHtml: isCounted
+      ? [
+          ...card.fields.map((field) => fieldLine(t, field)),
+          ...(card.number === undefined ? [] : [lineStart(locale) + card.number]),
+        ]
+      : [],
     linksHtml: isCounted ? takeLines(envelope, state, options) : linkLines(card, options),
     quote: [help?.title, help?.text].filter((text) => text !== undefined).join('\n'),
     isTight,
@@ -158,11 +163,11 @@ function linkedTitle(
 }
 
 /**
- * `02:14 🟠 Node A: title` in a summary, `🟠 title #4711` in a group, `02:14 🟠 title · To: 0x7099…79C8 · Transaction ↗` of
- * transfers; number or title is a link.
+ * `02:14 🟠 Node A: title` in a summary, `🟠 title` in a group, `🟠 title #31` in one about several incidents,
+ * `02:14 🟠 title · To: 0x7099…79C8 · Transaction ↗` of transfers; the title is a link.
  */
 function itemLine(
-  { glyph, time, text, fields, message }: CardItem,
+  { glyph, time, text, number, fields, message }: CardItem,
   { locale }: Envelope,
   { botUsername }: AlertViewOptions,
 ): string {
@@ -172,15 +177,12 @@ function itemLine(
   const page = isOpenLink(message.link) ? escapeHtml(message.link) : undefined
   const href = target ?? page
   const linked = (shown: string) => (href === undefined ? shown : `<a href="${href}">${shown}</a>`)
-  const title = escapeHtml(text)
-  const words =
-    time !== undefined
-      ? [escapeHtml(isolatedInArabic(locale, time)), glyph, linked(title)]
-      : [
-          glyph,
-          title,
-          ...(alertId === null ? [] : [isolatedInArabic(locale, linked(`#${alertId}`))]),
-        ]
+  const words = [
+    ...(time === undefined ? [] : [escapeHtml(isolatedInArabic(locale, time))]),
+    glyph,
+    linked(escapeHtml(text)),
+    ...(number === undefined ? [] : [isolatedInArabic(locale, number)]),
+  ]
   const facts = itemFacts({ locale }, fields, CHAT_FACTS)
   return lineStart(locale) + [words.join(' '), ...facts].join(' · ')
 }

@@ -119,7 +119,7 @@ export function chatLink(text: string, page: string): string {
 export interface ChatReader {
   /** Whether the chat is a group, whose members have different time zones. */
   readonly isGroup?: boolean
-  /** Without `@`; names of watches and numbers of alerts link to the bot. */
+  /** Without `@`; names of watches and titles of alerts in a list link to the bot. */
   readonly botUsername?: string | undefined
 }
 

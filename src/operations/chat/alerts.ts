@@ -38,6 +38,7 @@ const AlertLineFilter = z.strictObject({
   state: z.enum(ALERT_STATES).optional(),
   severity: z.enum(SEVERITIES).optional(),
   watchId: Id.optional(),
+  incidentId: Id.optional(),
   hours: z.int().positive().optional(),
   isGroup: IsGroup,
 })
