@@ -186,3 +186,14 @@ export function destinationOutcomesOf(
   const { permanent, becomes, reason } = result
   return [{ recipientId, at, ok: false, reason, ...(permanent && { disable: becomes }) }]
 }
+
+/** Of so many places one goes to a lower urgency than the highest that is due, so that a flood of critical alerts starves none. */
+export const PLACES_PER_LOWER = 8
+
+/** Which of the urgencies that are due a place is for: 0 for the highest. */
+export function rankOfPlace(place: number, urgencies: number): number {
+  const isForLower = place % PLACES_PER_LOWER === PLACES_PER_LOWER - 1
+  return isForLower && urgencies > 1
+    ? 1 + (Math.floor(place / PLACES_PER_LOWER) % (urgencies - 1))
+    : 0
+}

@@ -154,6 +154,17 @@ test('the most urgent and longest due recipients are taken first, however many d
   expect(order).toEqual([others[1].id, target.id, others[0].id])
 })
 
+test('of each urgency some recipients are taken, however many others have critical alerts', async () => {
+  const critical = await Promise.all(Array.from({ length: 9 }, () => outbox.addRecipient()))
+  await outbox.enqueue(...critical.map((to) => ({ to })))
+  await outbox.db.execute(sql`update delivery_heads set urgency = 2`)
+  outbox.clock.advance(1)
+  await outbox.enqueue({ to: target })
+  const taken = (await take(8)).map(({ recipientId }) => recipientId)
+  expect(taken).toHaveLength(8)
+  expect(taken.at(-1)).toBe(target.id)
+})
+
 test('transactions that write deliveries of the same recipients in another order do not wait for each other', async () => {
   const targets = [target, await outbox.addRecipient()]
   const began = targets.map(() => Promise.withResolvers<void>())

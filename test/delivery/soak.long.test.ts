@@ -59,6 +59,8 @@ test('all alerts are delivered in spite of refusals, hangs, resets and killed wo
   expect(workers.kills()).toBe(ROUNDS)
   expect(workers.brokenOff()).toBeGreaterThan(0)
   expect(await countDelivered()).toBe(ALERTS)
+  expect(await outbox.db.execute(sql`select from delivery_queue`)).toHaveLength(0)
+  expect(await outbox.rows()).toHaveLength(ALERTS)
   expect(hosts.flatMap(({ overtakings }) => overtakings)).toEqual([])
   expect(hosts.reduce((sum, { taken }) => sum + taken.size, 0)).toBe(ALERTS)
   expect(workers.repeated()).toEqual([])
@@ -89,6 +91,13 @@ async function countDelivered(): Promise<number> {
     sql`select count(*)::int as count from deliveries where status = 'delivered'`,
   )
   return row?.count ?? 0
+}
+
+/** Number of deliveries that are both in the queue and in the log. */
+async function countDoubled(): Promise<number> {
+  const [row] = await outbox.db.execute<{ count: number }>(sql`
+    select count(*)::int as count from delivery_queue join delivery_log using (id)`)
+  return row?.count ?? -1
 }
 
 /** A customer's server that refuses one request in four, each alert twice at most. */
@@ -161,8 +170,10 @@ function createWorkers() {
     worker.child.kill('SIGKILL')
     await closed
     kills += 1
+    // Of what moves from the queue to the log nothing is lost or doubled.
+    expect(await countDoubled()).toBe(0)
     const rows = await outbox.db.execute<{ id: string }>(
-      sql`select id from deliveries where leased_until is not null and status <> 'delivered'`,
+      sql`select id from delivery_queue where leased_until is not null`,
     )
     for (const { id } of rows) if (worker.begun.has(id)) died.add(id)
   }

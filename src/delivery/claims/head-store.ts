@@ -8,6 +8,7 @@ import { ANY_LENGTH } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { writeLast } from '#src/db/transaction-scope.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { PLACES_PER_LOWER } from '../rules.ts'
 import { isReady, isUnleased } from '../tables.ts'
 import type { FullDestinations } from './concurrency-limiter.ts'
 
@@ -93,8 +94,8 @@ export interface Claim {
 }
 
 /**
- * Takes due heads, the most urgent first and of one urgency the one that has been due longest, and reads the first due
- * deliveries of each. A head stays taken until `returnHeads`, or until the lease ends.
+ * Takes due heads, the most urgent first and of one urgency the one that has been due longest, but of each urgency a share
+ * at least, and reads the first due deliveries of each. A head stays taken until `returnHeads`, or until the lease ends.
  *
  * @param of `full`: destinations whose heads are left; `headsMax`: maximum number of heads; `rowsMax`: maximum number of
  * deliveries, shared among the heads, but `rowsOfHeadMin` of each
@@ -112,15 +113,17 @@ export async function takeDueHeads(
 ): Promise<{ readonly heads: readonly TakenHead[]; readonly due: readonly DueDelivery[] }> {
   const { now, leasedUntil, headsMax } = of
   const ofUrgency = (_severity: string, urgency: number) => sql`(
-    select h.recipient_id, h.urgency, h.due_at from delivery_heads h
-    where h.channel = ${channel} and h.urgency = ${urgency} and h.due_at <= ${now} and ${isOpen(of.full)}
-    order by h.due_at, h.recipient_id limit ${headsMax})`
+    select f.*, row_number() over (order by f.due_at, f.recipient_id) as place from (
+      select h.recipient_id, h.urgency, h.due_at from delivery_heads h
+      where h.channel = ${channel} and h.urgency = ${urgency} and h.due_at <= ${now} and ${isOpen(of.full)}
+      order by h.due_at, h.recipient_id limit ${headsMax}) f)`
   const rows = await db.execute<TakenHead & Record<string, unknown>>(sql`
     with chosen as materialized (
       select h.recipient_id, h.urgency, h.due_at from delivery_heads h
       where h.recipient_id = any(array(
           select c.recipient_id from (${sql.join(SEVERITIES.map(ofUrgency), sql` union all `)}) c
-          order by c.urgency desc, c.due_at, c.recipient_id limit ${headsMax}))
+          order by c.place > ${Math.floor(headsMax / PLACES_PER_LOWER)}::int, c.urgency desc, c.due_at, c.recipient_id
+          limit ${headsMax}))
         and h.due_at <= ${now}
       for update skip locked
     ), taken as (

@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { PLACES_PER_LOWER } from '../rules.ts'
 import { createConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { DueDelivery } from './head-store.ts'
 import { idsOfDeliveries, selectDeliveries } from './selection.ts'
@@ -29,7 +31,8 @@ function newLimiter() {
 
 /** What a process with nothing in progress selects. */
 function select(due: readonly DueDelivery[], limiter = newLimiter()) {
-  return selectDeliveries(due, { limiter, claimedIds: new Set<string>(), isSentSeparately: true })
+  const state = { claimedIds: new Set<string>(), isSentSeparately: true, placesGiven: 0 }
+  return selectDeliveries(due, { limiter, ...state })
 }
 
 const chosenOf = (due: readonly DueDelivery[]) => idsOfDeliveries(select(due).selected)
@@ -45,7 +48,36 @@ describe('a selection', () => {
     const urgent = Array.from({ length: 10 }, (_, number) =>
       candidate(300 + number, { urgency: 2 }),
     )
-    expect(chosenOf([...many, ...urgent]).slice(0, 10)).toEqual(idsOfDeliveries(urgent))
+    const chosen = chosenOf([...many, ...urgent])
+    expect(chosen.slice(0, 7)).toEqual(idsOfDeliveries(urgent.slice(0, 7)))
+    // The eighth place is for the others.
+    expect(chosen.slice(7, 11)).toEqual(['id 0', ...idsOfDeliveries(urgent.slice(7))])
+  })
+
+  test('gives each urgency places while others last, however few are free at a time', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 2, max: 12 }), { minLength: 60, maxLength: 60 }),
+        fc.uniqueArray(fc.constantFrom(0, 1, 2), { minLength: 2, maxLength: 3 }),
+        (places, urgencies) => {
+          const given = new Map(urgencies.map((urgency) => [urgency, 0]))
+          let placesGiven = 0
+          for (const capacity of places) {
+            const due = urgencies.flatMap((urgency) =>
+              Array.from({ length: 20 }, (_, n) => candidate(100 * urgency + n, { urgency })),
+            )
+            const limiter = createConcurrencyLimiter({ capacity, initialLimit: 8, limitMax: 8 })
+            const state = { claimedIds: new Set<string>(), isSentSeparately: true, placesGiven }
+            const { selected } = selectDeliveries(due, { limiter, ...state })
+            for (const { urgency } of selected) given.set(urgency, (given.get(urgency) ?? 0) + 1)
+            placesGiven += selected.length
+          }
+          const least = Math.floor(placesGiven / (PLACES_PER_LOWER * (urgencies.length - 1))) - 1
+          expect(Math.min(...given.values())).toBeGreaterThanOrEqual(least)
+          expect(given.get(Math.max(...urgencies))).toBeGreaterThan(0.8 * placesGiven)
+        },
+      ),
+    )
   })
 
   test('takes one of each recipient before the second of another', () => {

@@ -1,4 +1,5 @@
 /** Selection of due deliveries. */
+import { rankOfPlace } from '../rules.ts'
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { DueDelivery } from './head-store.ts'
 
@@ -21,7 +22,7 @@ export interface DeliverySelection {
  *
  * @param due by recipient, each in the order of selection
  * @param options `claimedIds`: deliveries that this process has already claimed; `isSentSeparately`: whether the channel
- * sends each delivery as a message of its own
+ * sends each delivery as a message of its own; `placesGiven`: number of places that earlier selections gave
  */
 export function selectDeliveries(
   due: readonly DueDelivery[],
@@ -29,9 +30,10 @@ export function selectDeliveries(
     readonly limiter: ConcurrencyLimiter
     readonly claimedIds: ReadonlySet<string>
     readonly isSentSeparately: boolean
+    readonly placesGiven: number
   },
 ): DeliverySelection {
-  const { limiter, claimedIds, isSentSeparately } = options
+  const { limiter, claimedIds, isSentSeparately, placesGiven } = options
   const reservation = limiter.startReservation()
   const firstOf = firstOfKeys(due)
   const seen = new Set<number>()
@@ -41,7 +43,7 @@ export function selectDeliveries(
   let isSomeLeft = false
   const isTimeFor = ({ recipientId, attempts }: DueDelivery) =>
     attempts > 0 || limiter.pauseMsOf(recipientId) === 0
-  for (const candidate of inTurn(due)) {
+  for (const candidate of inTurn(due, () => placesGiven + selected.length)) {
     const { id, recipientId, partitionKey, orderKey, attempts } = candidate
     const destination = { recipientId, partitionKey, wasTried: attempts > 0 }
     if (claimedIds.has(id)) continue
@@ -76,19 +78,33 @@ function firstOfKeys(all: readonly DueDelivery[]): ReadonlyMap<string, DueDelive
 
 /**
  * Orders deliveries by urgency, the highest first, and those of one urgency in turns: the first of each recipient,
- * then the second of each, and so on.
+ * then the second of each, and so on. Before every eighth place the first one of a lower urgency comes, of each in turn.
+ *
+ * @param placesGiven number of places that were given until now
  */
-function inTurn(due: readonly DueDelivery[]): readonly DueDelivery[] {
+function* inTurn(
+  due: readonly DueDelivery[],
+  placesGiven: () => number,
+): Generator<DueDelivery, void, undefined> {
   const counts = new Map<string, number>()
-  return due
+  const inTurns = due
     .map((delivery) => {
       const key = `${delivery.urgency} ${delivery.recipientId}`
       const turn = counts.get(key) ?? 0
       counts.set(key, turn + 1)
       return { delivery, turn }
     })
-    .toSorted((a, b) => b.delivery.urgency - a.delivery.urgency || a.turn - b.turn)
+    .toSorted((a, b) => a.turn - b.turn)
     .map(({ delivery }) => delivery)
+  const queues = [...Map.groupBy(inTurns, ({ urgency }) => urgency)]
+    .toSorted(([a], [b]) => b - a)
+    .map(([, queue]) => queue.values())
+  while (queues.length > 0) {
+    const place = rankOfPlace(placesGiven(), queues.length)
+    const next = queues[place]?.next()
+    if (next === undefined || next.done) queues.splice(place, 1)
+    else yield next.value
+  }
 }
 
 /** Compares two deliveries by their order within a key. */

@@ -17,6 +17,8 @@ export interface ChannelSendingState {
   readonly waker: Waker
   /** Deliveries that this process has claimed and not yet recorded. */
   readonly claimedIds: Set<string>
+  /** Number of places given to deliveries until now, of which each urgency gets a share. */
+  placesGiven: number
   /** Results that could not be recorded; recording is repeated for a minute after the first failed try. */
   readonly unrecorded: UnrecordedResult[]
   /** Progress of the scan over outdated messages. */
@@ -83,6 +85,7 @@ export function createSendingState(channels: Channels): SendingState {
           limiter: createConcurrencyLimiter(limits, groupsOf),
           waker: createWaker(),
           claimedIds: new Set(),
+          placesGiven: 0,
           unrecorded: [],
           stale: newRecipientScan(),
           outage: {

@@ -157,7 +157,10 @@ export function createWorker(
           idsOfDeliveries(claimedBefore),
           context.leasedUntil,
         )
-      const selection = selectDeliveries(due, { limiter, claimedIds, isSentSeparately })
+      const { placesGiven } = sending
+      const of = { limiter, claimedIds, isSentSeparately, placesGiven }
+      const selection = selectDeliveries(due, of)
+      sending.placesGiven += selection.selected.length
       for (const { recipientId } of selection.selected) asides.delete(recipientId)
       for (const id of selection.refused) {
         if (isCrowded || limiter.isSuspect(id)) notBefore.set(id, endOfAside(id, due, context))
