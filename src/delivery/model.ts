@@ -2,7 +2,8 @@
  * A delivery sends one envelope to one destination, with as many attempts as needed. It is inserted in the
  * transaction that causes it and sent afterwards, at least once, with one id. Deliveries of one order key
  * (destination, watch, signal) are sent one after another, so that a recovery never overtakes its alert. A
- * worker leases a delivery; if the worker dies, the lease ends and another worker takes over.
+ * worker leases a delivery; if the worker dies, the lease ends and another worker takes over. What is unfinished is in the
+ * queue; the statement that records its end moves it to the log.
  */
 import { z } from 'zod'
 import type { Envelope, Message } from '#src/channels/envelope.ts'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../test/support/runs.ts'
 import { PLACES_PER_LOWER } from '../rules.ts'
 import { createConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { DueDelivery } from './head-store.ts'
@@ -77,6 +78,7 @@ describe('a selection', () => {
           expect(given.get(Math.max(...urgencies))).toBeGreaterThan(0.8 * placesGiven)
         },
       ),
+      { numRuns: runs(30) },
     )
   })
 
