@@ -26,8 +26,10 @@ describe.each(REGISTRY)('the guide of $name', (type) => {
   test('offers presets inside its bounds, also the suggested one', () => {
     for (const setting of owned) {
       const offered = presetsOf(reader, setting, {}).map(({ value }) => value)
-      expect(offered).toContain(String(setting.field.suggested))
       const { field } = setting
+      // Levels of a price are offered as fractions of the price of now.
+      if (offered.length > 0) expect(offered).toContain(String(field.suggested))
+      else expect('shares' in field && field.shares !== undefined, field.key).toBe(true)
       if (field.kind !== 'decimal' && field.kind !== 'integer') continue
       for (const value of offered) {
         expect(readValue(reader, setting, value, {}).ok, value).toBe(true)
@@ -48,7 +50,11 @@ describe.each(REGISTRY)('the guide of $name', (type) => {
       ...(guide.target.length > 0 ? [`bot:type.${name}.target`, `bot:type.${name}.unread`] : []),
       `bot:type.${name}.now`,
       `bot:type.${name}.value`,
-      ...(isTuned ? [] : rules.map((rule) => `bot:type.${name}.${rule}`)),
+      ...(isTuned && guide.rules === undefined
+        ? []
+        : rules.map((rule) => `bot:type.${name}.${rule}`)),
+      ...(guide.rules ?? []).map(({ key }) => `bot:rule.${name}.${key}`),
+      ...(guide.rules ?? []).slice(1).map(({ key }) => `bot:type.${name}.${key}`),
       ...owned.flatMap(({ field: { key } }) =>
         ['label', 'ask', 'help'].map((what) => `bot:field.${name}.${key}.${what}`),
       ),

@@ -130,6 +130,7 @@ describe('a watch of a balance', () => {
     expect(ann.labels()).toEqual([
       [iso('My wallet')],
       ['✓ FLR', 'WFLR', 'FXRP'],
+      ['All assets'],
       ['Other token…'],
       ['‹ Types', '✕ Cancel'],
     ])
@@ -140,6 +141,7 @@ describe('a watch of a balance', () => {
       ['10\u00a0FLR', '100\u00a0FLR'],
       ['1,000\u00a0FLR'],
       ['✓ Any', 'Incoming', 'Outgoing'],
+      ['Another rule…'],
       ['‹ Target', '✕ Cancel'],
     ])
     await ann.press('100\u00a0FLR')
@@ -364,19 +366,19 @@ describe('a watch of a provider', () => {
     // While the chain cannot be read, it is unknown whether the wallet is a provider's.
     expect(ann.labels().flat()).not.toContain(iso('My wallet'))
     await ann.say(PEOPLE.alice.account.address)
-    expect(ann.last().text).toContain('Signals: 13 of 22 on')
-    const rows = [['13 usual', 'All 22'], ['15 can be critical'], ['Choose…']]
+    expect(ann.last().text).toContain('Signals: 14 of 23 on')
+    const rows = [['14 usual', 'All 23'], ['16 can be critical'], ['Choose…']]
     const ticked = (wanted: string) =>
       rows.map((row) => row.map((label) => (label === wanted ? `✓ ${label}` : label)))
-    expect(ann.labels().slice(0, 3)).toEqual(ticked('13 usual'))
-    await ann.press('✓ 13 usual')
+    expect(ann.labels().slice(0, 3)).toEqual(ticked('14 usual'))
+    await ann.press('✓ 14 usual')
     expect(world.telegram.lastCall('editMessageText')?.refused).toBeUndefined()
     await ann.press('15 can be critical')
-    expect(ann.last().text).toContain('Signals: 15 of 22 on')
+    expect(ann.last().text).toContain('Signals: 16 of 23 on')
     expect(ann.labels().slice(0, 3)).toEqual(ticked('15 can be critical'))
-    await ann.press('All 22')
-    expect(ann.labels().slice(0, 3)).toEqual(ticked('All 22'))
-    expect(ann.last().text).toContain('Signals: 22 of 22 on')
+    await ann.press('All 23')
+    expect(ann.labels().slice(0, 3)).toEqual(ticked('All 23'))
+    expect(ann.last().text).toContain('Signals: 23 of 23 on')
     await ann.press('Choose…')
     expect(ann.last().text).toContain('✓ Commit: ')
     await ann.press('✓ Commit')
@@ -384,7 +386,7 @@ describe('a watch of a provider', () => {
     await ann.press('›')
     expect(ann.last().text).toContain('FDC\nThe provider’s part in the Flare Data Connector')
     await ann.press('Next')
-    expect(ann.last().text).toContain('Signals: 21 of 22 on')
+    expect(ann.last().text).toContain('Signals: 22 of 23 on')
     await ann.press('Create')
     const [watch] = await watches()
     expect(watch?.signals.filter(({ enabled }) => !enabled)).toMatchObject([{ id: 'ftso-commit' }])

@@ -71,6 +71,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   bad: 'number',
   balance: {
     'messages:fsp.*': 'amount',
+    'messages:wallet-balance.*': 'amount',
     'bot:type.wallet-balance.*': 'amount',
     otherwise: 'counted',
   },

@@ -10,7 +10,10 @@ afterEach(() => {
 
 test.each(
   CHAINS.map(({ id, name, symbol }) => ({ id, name, symbol })),
-)('the asset of a balance on $name is its coin or a token', ({ id, symbol }) => {
+)('the asset of a balance on $name is its coin or a token, and of a watch also all assets', ({
+  id,
+  symbol,
+}) => {
   serveChain(id)
   const app = { publicUrl: 'https://watchdog.example.org', operations: REGISTRY }
   const document = JSON.parse(JSON.stringify(openApiDocument(app, 'en')))
@@ -19,5 +22,5 @@ test.each(
   expect(asset.anyOf[0].enum).toEqual(names)
   const create = apiDocs(document).operations.find((operation) => operation.id === 'createWatch')
   const row = create?.body.find(({ name }) => name === 'target.asset')
-  expect(row?.type).toBe([...names.map((name) => `"${name}"`), 'string'].join(' | '))
+  expect(row?.type).toBe([...['*', ...names].map((name) => `"${name}"`), 'string'].join(' | '))
 })

@@ -20,20 +20,22 @@ const MARGIN_PERCENT = 5n
  * `data` of the alerts and recoveries about a level. The balance is in the asset's smallest unit, of all assets in US
  * cents; `level` is in whole units. `usd` is the value of the balance, null without a price.
  */
-const BalanceLevelData = z.object({
-  address: Address,
-  asset: WatchedAsset,
-  symbol: z.string(),
-  decimals: AssetDecimals,
-  currentAmount: Units,
-  level: z.string(),
-  usd: z
-    .string()
-    .regex(/^\d+\.\d{2}$/)
-    .nullable(),
-  blockNumber: z.int(),
-  blockTime: Instant,
-})
+const BalanceLevelData = z
+  .object({
+    address: Address,
+    asset: WatchedAsset,
+    symbol: z.string(),
+    decimals: AssetDecimals,
+    currentAmount: Units,
+    level: z.string(),
+    usd: z
+      .string()
+      .regex(/^\d+\.\d{2}$/)
+      .nullable(),
+    blockNumber: z.int(),
+    blockTime: Instant,
+  })
+  .meta({ id: 'BalanceLevelData' })
 
 const EVENTS = { below: 'wallet-balance.floor', above: 'wallet-balance.ceiling' } as const
 const SETTINGS = { below: 'floor', above: 'ceiling' } as const
@@ -118,7 +120,7 @@ function levelSignal(side: LevelSide, examples: Readonly<Record<string, JsonObje
     events: { alerts: [event], recovery: `${event}.recovered` },
     setting: SETTINGS[side],
     state: LevelState,
-    data: BalanceLevelData.meta({ id: 'BalanceLevelData' }),
+    data: BalanceLevelData,
     initial: { isBeyond: false },
     evaluate: (previous, observation, watch) =>
       evaluateBalanceLevel(side, previous, observation, watch),

@@ -15,14 +15,16 @@ export const PRICE_MARGIN_PERCENT = 1n
 const LEVEL_DECIMALS = 18
 
 /** `data` of the alerts and recoveries about a level. Prices are US dollars for one whole unit. */
-const PriceLevelData = z.object({
-  feed: z.string(),
-  feedId: z.string(),
-  price: z.string(),
-  level: z.string(),
-  blockNumber: z.int(),
-  blockTime: Instant,
-})
+const PriceLevelData = z
+  .object({
+    feed: z.string(),
+    feedId: z.string(),
+    price: z.string(),
+    level: z.string(),
+    blockNumber: z.int(),
+    blockTime: Instant,
+  })
+  .meta({ id: 'PriceLevelData' })
 
 const EVENTS = { below: 'feed-move.below', above: 'feed-move.above' } as const
 
@@ -90,7 +92,7 @@ function levelSignal(side: LevelSide, examples: Readonly<Record<string, JsonObje
     events: { alerts: [event], recovery: `${event}.recovered` },
     setting: side,
     state: LevelState,
-    data: PriceLevelData.meta({ id: 'PriceLevelData' }),
+    data: PriceLevelData,
     initial: { isBeyond: false },
     evaluate: (previous, observation, watch) =>
       evaluatePriceLevel(side, previous, observation, watch),

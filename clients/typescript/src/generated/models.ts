@@ -67,8 +67,18 @@ export interface Alert {
    *
    * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
    * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
-   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), transactions (array), transactionCount (integer), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), topupHandle (string), counterpartyRole (string)
+   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), transactions (array), transactionCount (integer), usd (string or null), blockNumber (integer), blockTime (string), otherChanges (array), isTopUp (boolean), topupHandle (string), counterpartyRole (string)
+   * - `wallet-balance.floor`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), level (string), usd (string or null), blockNumber (integer), blockTime (string)
+   * - `wallet-balance.floor.recovered`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), level (string), usd (string or null), blockNumber (integer), blockTime (string)
+   * - `wallet-balance.ceiling`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), level (string), usd (string or null), blockNumber (integer), blockTime (string)
+   * - `wallet-balance.ceiling.recovered`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), level (string), usd (string or null), blockNumber (integer), blockTime (string)
+   * - `wallet-balance.days-left`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), spentDay (string), spentWeek (string), secondsLeft (number or null), days (integer), blockNumber (integer), blockTime (string)
+   * - `wallet-balance.days-left.recovered`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), spentDay (string), spentWeek (string), secondsLeft (number or null), days (integer), blockNumber (integer), blockTime (string)
    * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
+   * - `feed-move.below`: feed (string), feedId (string), price (string), level (string), blockNumber (integer), blockTime (string)
+   * - `feed-move.below.recovered`: feed (string), feedId (string), price (string), level (string), blockNumber (integer), blockTime (string)
+   * - `feed-move.above`: feed (string), feedId (string), price (string), level (string), blockNumber (integer), blockTime (string)
+   * - `feed-move.above.recovered`: feed (string), feedId (string), price (string), level (string), blockNumber (integer), blockTime (string)
    * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
    * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
    * - `provider.recovered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
@@ -105,6 +115,8 @@ export interface Alert {
    * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
    * - `fsp.not-in-policy.recovered`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
+   * - `fsp.days-left`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
+   * - `fsp.days-left.recovered`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
    * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.fdc-bitvote-length.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.fdc-consensus`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
@@ -225,8 +237,18 @@ export interface AlertEvidence {
    *
    * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
    * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
-   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), transactions (array), transactionCount (integer), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), topupHandle (string), counterpartyRole (string)
+   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), transactions (array), transactionCount (integer), usd (string or null), blockNumber (integer), blockTime (string), otherChanges (array), isTopUp (boolean), topupHandle (string), counterpartyRole (string)
+   * - `wallet-balance.floor`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), level (string), usd (string or null), blockNumber (integer), blockTime (string)
+   * - `wallet-balance.floor.recovered`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), level (string), usd (string or null), blockNumber (integer), blockTime (string)
+   * - `wallet-balance.ceiling`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), level (string), usd (string or null), blockNumber (integer), blockTime (string)
+   * - `wallet-balance.ceiling.recovered`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), level (string), usd (string or null), blockNumber (integer), blockTime (string)
+   * - `wallet-balance.days-left`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), spentDay (string), spentWeek (string), secondsLeft (number or null), days (integer), blockNumber (integer), blockTime (string)
+   * - `wallet-balance.days-left.recovered`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), spentDay (string), spentWeek (string), secondsLeft (number or null), days (integer), blockNumber (integer), blockTime (string)
    * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
+   * - `feed-move.below`: feed (string), feedId (string), price (string), level (string), blockNumber (integer), blockTime (string)
+   * - `feed-move.below.recovered`: feed (string), feedId (string), price (string), level (string), blockNumber (integer), blockTime (string)
+   * - `feed-move.above`: feed (string), feedId (string), price (string), level (string), blockNumber (integer), blockTime (string)
+   * - `feed-move.above.recovered`: feed (string), feedId (string), price (string), level (string), blockNumber (integer), blockTime (string)
    * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
    * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
    * - `provider.recovered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
@@ -263,6 +285,8 @@ export interface AlertEvidence {
    * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
    * - `fsp.not-in-policy.recovered`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
+   * - `fsp.days-left`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
+   * - `fsp.days-left.recovered`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
    * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.fdc-bitvote-length.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.fdc-consensus`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
@@ -322,7 +346,17 @@ export interface AlertSelection {
   /** Name of the event. */
   event?:
     | "wallet-balance.moved"
+    | "wallet-balance.floor"
+    | "wallet-balance.floor.recovered"
+    | "wallet-balance.ceiling"
+    | "wallet-balance.ceiling.recovered"
+    | "wallet-balance.days-left"
+    | "wallet-balance.days-left.recovered"
     | "feed-move.threshold"
+    | "feed-move.below"
+    | "feed-move.below.recovered"
+    | "feed-move.above"
+    | "feed-move.above.recovered"
     | "provider.unregistered"
     | "provider.eligibility-lost"
     | "provider.recovered"
@@ -359,6 +393,8 @@ export interface AlertSelection {
     | "fsp.registration.recovered"
     | "fsp.not-in-policy"
     | "fsp.not-in-policy.recovered"
+    | "fsp.days-left"
+    | "fsp.days-left.recovered"
     | "fsp.fdc-bitvote-length"
     | "fsp.fdc-bitvote-length.recovered"
     | "fsp.fdc-consensus"
@@ -596,6 +632,17 @@ export interface BalanceChangeData {
   direction: "incoming" | "outgoing";
   /** True if the transfer pays for a top-up of the watch’s owner; otherwise absent. */
   isTopUp?: true;
+  otherChanges?: {
+    asset: "FLR" | string;
+    /** @pattern ^-?\d{1,78}$ */
+    changeAmount: string;
+    /**
+     * @min 0
+     * @max 77
+     */
+    decimals: number;
+    symbol: string;
+  }[];
   /**
    * Balance before the change, in the smallest unit.
    * @pattern ^(0|[1-9]\d{0,77})$
@@ -660,6 +707,47 @@ export interface BalanceClaim {
   provider: string;
   /** What the address is used for. */
   role: string;
+}
+
+export interface BalanceLevelData {
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  address: string;
+  /** Symbol of the chain’s own coin, or the address of a token. */
+  asset: "*" | ("FLR" | string);
+  /** Number of the block after which it was observed. */
+  blockNumber: number;
+  /**
+   * Time of that block.
+   * @format date-time
+   */
+  blockTime: any;
+  /**
+   * Balance after the change, in the smallest unit.
+   * @pattern ^(0|[1-9]\d{0,77})$
+   */
+  currentAmount: string;
+  /**
+   * Number of decimals of the asset.
+   * @min 0
+   * @max 77
+   */
+  decimals: number;
+  level: string;
+  /** Symbol of the asset. */
+  symbol: string;
+  /** Value of the change in US dollars, without a sign; null without a price. */
+  usd: string | null;
+}
+
+export interface BalanceLevelEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: BalanceLevelData;
+  /** Name of the event, one from the list of events. */
+  event:
+    | "wallet-balance.floor"
+    | "wallet-balance.floor.recovered"
+    | "wallet-balance.ceiling"
+    | "wallet-balance.ceiling.recovered";
 }
 
 export interface Capacity {
@@ -868,6 +956,46 @@ export interface CreditsThresholdEvent {
   data: CreditsThresholdData;
   /** Name of the event, one from the list of events. */
   event: "credits.low-balance" | "credits.recovered";
+}
+
+export interface DaysLeftData {
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  address: string;
+  /** Symbol of the chain’s own coin, or the address of a token. */
+  asset: "FLR" | string;
+  /** Number of the block after which it was observed. */
+  blockNumber: number;
+  /**
+   * Time of that block.
+   * @format date-time
+   */
+  blockTime: any;
+  /**
+   * Balance after the change, in the smallest unit.
+   * @pattern ^(0|[1-9]\d{0,77})$
+   */
+  currentAmount: string;
+  days: number;
+  /**
+   * Number of decimals of the asset.
+   * @min 0
+   * @max 77
+   */
+  decimals: number;
+  secondsLeft: number | null;
+  /** @pattern ^(0|[1-9]\d{0,77})$ */
+  spentDay: string;
+  /** @pattern ^(0|[1-9]\d{0,77})$ */
+  spentWeek: string;
+  /** Symbol of the asset. */
+  symbol: string;
+}
+
+export interface DaysLeftEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: DaysLeftData;
+  /** Name of the event, one from the list of events. */
+  event: "wallet-balance.days-left" | "wallet-balance.days-left.recovered";
 }
 
 export interface DeletedAlerts {
@@ -1211,28 +1339,27 @@ export interface FeedMoveWatchRequest {
   recipientIds?: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings: {
+    /** Price in US dollars above which an alert is raised; null for none. */
+    above?: string | null;
+    /** Price in US dollars below which an alert is raised; null for none. */
+    below?: string | null;
     /**
      * Direction of changes that raise an alert: any, up or down.
      * @default "any"
      */
     direction?: "any" | "up" | "down";
-    /**
-     * Price change that raises an alert, in percent.
-     * @min 0.01
-     * @multipleOf 0.01
-     * @max 1000
-     */
-    percent: number;
+    /** Price change that raises an alert, in percent. */
+    percent?: number | null;
     /**
      * Time within which the price has to move, in seconds.
      * @min 60
      * @max 604800
      */
-    windowSeconds: number;
+    windowSeconds?: number;
   };
   /**
    * Settings of the signals; omitted ones have their defaults.
-   * @maxItems 1
+   * @maxItems 3
    * @uniqueItems true
    */
   signals?: SignalChoice[];
@@ -1325,8 +1452,18 @@ export interface ListedAlert {
    *
    * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
    * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
-   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), transactions (array), transactionCount (integer), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), topupHandle (string), counterpartyRole (string)
+   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), transactions (array), transactionCount (integer), usd (string or null), blockNumber (integer), blockTime (string), otherChanges (array), isTopUp (boolean), topupHandle (string), counterpartyRole (string)
+   * - `wallet-balance.floor`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), level (string), usd (string or null), blockNumber (integer), blockTime (string)
+   * - `wallet-balance.floor.recovered`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), level (string), usd (string or null), blockNumber (integer), blockTime (string)
+   * - `wallet-balance.ceiling`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), level (string), usd (string or null), blockNumber (integer), blockTime (string)
+   * - `wallet-balance.ceiling.recovered`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), level (string), usd (string or null), blockNumber (integer), blockTime (string)
+   * - `wallet-balance.days-left`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), spentDay (string), spentWeek (string), secondsLeft (number or null), days (integer), blockNumber (integer), blockTime (string)
+   * - `wallet-balance.days-left.recovered`: address (string), asset (string), symbol (string), decimals (integer), currentAmount (string), spentDay (string), spentWeek (string), secondsLeft (number or null), days (integer), blockNumber (integer), blockTime (string)
    * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
+   * - `feed-move.below`: feed (string), feedId (string), price (string), level (string), blockNumber (integer), blockTime (string)
+   * - `feed-move.below.recovered`: feed (string), feedId (string), price (string), level (string), blockNumber (integer), blockTime (string)
+   * - `feed-move.above`: feed (string), feedId (string), price (string), level (string), blockNumber (integer), blockTime (string)
+   * - `feed-move.above.recovered`: feed (string), feedId (string), price (string), level (string), blockNumber (integer), blockTime (string)
    * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
    * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
    * - `provider.recovered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
@@ -1363,6 +1500,8 @@ export interface ListedAlert {
    * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
    * - `fsp.not-in-policy.recovered`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
+   * - `fsp.days-left`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
+   * - `fsp.days-left.recovered`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
    * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.fdc-bitvote-length.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.fdc-consensus`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
@@ -1845,7 +1984,17 @@ export interface PreviewRequest {
   /** Name of the event. */
   event:
     | "wallet-balance.moved"
+    | "wallet-balance.floor"
+    | "wallet-balance.floor.recovered"
+    | "wallet-balance.ceiling"
+    | "wallet-balance.ceiling.recovered"
+    | "wallet-balance.days-left"
+    | "wallet-balance.days-left.recovered"
     | "feed-move.threshold"
+    | "feed-move.below"
+    | "feed-move.below.recovered"
+    | "feed-move.above"
+    | "feed-move.above.recovered"
     | "provider.unregistered"
     | "provider.eligibility-lost"
     | "provider.recovered"
@@ -1882,6 +2031,8 @@ export interface PreviewRequest {
     | "fsp.registration.recovered"
     | "fsp.not-in-policy"
     | "fsp.not-in-policy.recovered"
+    | "fsp.days-left"
+    | "fsp.days-left.recovered"
     | "fsp.fdc-bitvote-length"
     | "fsp.fdc-bitvote-length.recovered"
     | "fsp.fdc-consensus"
@@ -1912,6 +2063,33 @@ export interface PreviewRequest {
    * @max 2147483647
    */
   watchId?: number;
+}
+
+export interface PriceLevelData {
+  /** Number of the block after which it was observed. */
+  blockNumber: number;
+  /**
+   * Time of that block.
+   * @format date-time
+   */
+  blockTime: any;
+  /** Name of the price feed, such as FLR/USD. */
+  feed: string;
+  /** Id of the price feed: 21 bytes in hex. */
+  feedId: string;
+  level: string;
+  price: string;
+}
+
+export interface PriceLevelEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: PriceLevelData;
+  /** Name of the event, one from the list of events. */
+  event:
+    | "feed-move.below"
+    | "feed-move.below.recovered"
+    | "feed-move.above"
+    | "feed-move.above.recovered";
 }
 
 export interface PriceMoveData {
@@ -2073,6 +2251,36 @@ export interface Problem {
   type: string;
 }
 
+export interface ProviderDaysLeftData {
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  address: string;
+  /**
+   * Balance in wei, as a string of digits; 10^18 wei are 1 FLR.
+   * @pattern ^(0|[1-9]\d{0,77})$
+   */
+  balanceWei: string;
+  days: number;
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+  /** What the address is used for. */
+  role: string;
+  secondsLeft: number | null;
+  /** @pattern ^(0|[1-9]\d{0,77})$ */
+  spentDayWei: string;
+  /** @pattern ^(0|[1-9]\d{0,77})$ */
+  spentWeekWei: string;
+}
+
+export interface ProviderDaysLeftEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: ProviderDaysLeftData;
+  /** Name of the event, one from the list of events. */
+  event: "fsp.days-left" | "fsp.days-left.recovered";
+}
+
 export interface ProviderEligibilityWatchRequest {
   /**
    * Minimum time between two alerts of a signal, in seconds.
@@ -2161,7 +2369,7 @@ export interface ProviderFspWatchRequest {
   settings?: object;
   /**
    * Settings of the signals; omitted ones have their defaults.
-   * @maxItems 22
+   * @maxItems 23
    * @uniqueItems true
    */
   signals?: SignalChoice[];
@@ -3810,20 +4018,23 @@ export interface WalletBalanceWatchRequest {
   recipientIds?: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings: {
+    /** Balance above which an alert is raised, in whole coins; null for none. */
+    ceiling?: string | null;
+    /** Number of days: an alert is raised when the balance lasts less long at its spending. Null for none. */
+    daysLeft?: number | null;
     /**
      * Direction of changes that raise an alert: any, up or down.
      * @default "any"
      */
     direction?: "any" | "up" | "down";
-    /**
-     * Change of the balance that raises an alert, in whole coins, such as 100.
-     * @pattern ^(0|[1-9]\d{0,15})(\.\d{1,18})?$
-     */
-    threshold: string;
+    /** Balance below which an alert is raised, in whole coins; null for none. */
+    floor?: string | null;
+    /** Change of the balance that raises an alert, in whole coins, such as 100. */
+    threshold?: string | null;
   };
   /**
    * Settings of the signals; omitted ones have their defaults.
-   * @maxItems 1
+   * @maxItems 4
    * @uniqueItems true
    */
   signals?: SignalChoice[];
@@ -3834,8 +4045,13 @@ export interface WalletBalanceWatchRequest {
      * @pattern ^0x[0-9a-fA-F]{40}$
      */
     address: string;
-    /** What to count: FLR, or the address of a token contract. */
-    asset: "FLR" | string;
+    /** What to count: FLR, the address of a token contract, or * for all assets that have a price, in US dollars. */
+    asset: "*" | ("FLR" | string);
+    /**
+     * With *: further token contracts. One without a price raises an alert whenever it moves.
+     * @maxItems 10
+     */
+    tokens?: string[];
   };
   /** Type of the watch. */
   type: "wallet-balance";
@@ -3939,7 +4155,7 @@ export interface WatchChanges {
   settings?: Partial<Record<string, any>>;
   /**
    * Settings of the signals; omitted ones have their defaults.
-   * @maxItems 22
+   * @maxItems 23
    * @uniqueItems true
    */
   signals?: SignalChoice[];
@@ -4021,7 +4237,10 @@ export interface WatchTypeView {
 export type WebhookEvent =
   | ChainOutageEvent
   | BalanceChangeEvent
+  | BalanceLevelEvent
+  | DaysLeftEvent
   | PriceMoveEvent
+  | PriceLevelEvent
   | ProviderStatusEvent
   | CreditsThresholdEvent
   | RewardSigningEvent
@@ -4030,6 +4249,7 @@ export type WebhookEvent =
   | FastUpdateEvent
   | RegistrationEvent
   | PolicyMembershipEvent
+  | ProviderDaysLeftEvent
   | MinimalConditionEvent
   | UptimeEvent
   | ValidatorListingEvent

@@ -9,6 +9,7 @@ import type {
   AlertSelection,
   Backtest,
   BalanceChangeData,
+  BalanceLevelData,
   ChainOutageData,
   Challenge,
   ChallengeRequest,
@@ -17,6 +18,7 @@ import type {
   ChannelState,
   ConfirmTopup,
   CreditsThresholdData,
+  DaysLeftData,
   DeletedAlerts,
   FailedTransactionData,
   FastUpdateData,
@@ -29,8 +31,10 @@ import type {
   PolicyMembershipData,
   Preview,
   PreviewRequest,
+  PriceLevelData,
   PriceMoveData,
   PricingDocument,
+  ProviderDaysLeftData,
   ProviderStatusData,
   ProviderView,
   Recipient,
@@ -131,7 +135,17 @@ export interface EventData {
   'fsp.monitoring': ChainOutageData
   'fsp.monitoring.recovered': ChainOutageData
   'wallet-balance.moved': BalanceChangeData
+  'wallet-balance.floor': BalanceLevelData
+  'wallet-balance.floor.recovered': BalanceLevelData
+  'wallet-balance.ceiling': BalanceLevelData
+  'wallet-balance.ceiling.recovered': BalanceLevelData
+  'wallet-balance.days-left': DaysLeftData
+  'wallet-balance.days-left.recovered': DaysLeftData
   'feed-move.threshold': PriceMoveData
+  'feed-move.below': PriceLevelData
+  'feed-move.below.recovered': PriceLevelData
+  'feed-move.above': PriceLevelData
+  'feed-move.above.recovered': PriceLevelData
   'provider.unregistered': ProviderStatusData
   'provider.eligibility-lost': ProviderStatusData
   'provider.recovered': ProviderStatusData
@@ -174,6 +188,8 @@ export interface EventData {
   'fsp.registration.recovered': RegistrationData
   'fsp.not-in-policy': PolicyMembershipData
   'fsp.not-in-policy.recovered': PolicyMembershipData
+  'fsp.days-left': ProviderDaysLeftData
+  'fsp.days-left.recovered': ProviderDaysLeftData
   'fsp.mc-anchor': MinimalConditionData
   'fsp.mc-anchor.recovered': MinimalConditionData
   'fsp.mc-fdc': MinimalConditionData
