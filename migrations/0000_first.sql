@@ -800,6 +800,7 @@ CREATE INDEX "confirmation_mails_due" ON "confirmation_mails" USING btree ("next
 CREATE INDEX "confirmation_mails_recipient" ON "confirmation_mails" USING btree ("recipient_id");--> statement-breakpoint
 CREATE INDEX "confirmation_mails_wallet" ON "confirmation_mails" USING btree ("wallet","due_at");--> statement-breakpoint
 CREATE INDEX "confirmation_mails_mailbox" ON "confirmation_mails" USING btree ("mailbox_digest","due_at");--> statement-breakpoint
+CREATE INDEX "notification_settings_weekly" ON "notification_settings" USING btree ("wallet") WHERE settings @> '{"weeklyCard": true}'::jsonb;--> statement-breakpoint
 CREATE INDEX "recipients_wallet" ON "recipients" USING btree ("wallet","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "recipients_own_channel" ON "recipients" USING btree ("wallet","channel") WHERE own;--> statement-breakpoint
 CREATE UNIQUE INDEX "recipients_wallet_chat" ON "recipients" USING btree ("wallet","chat_id");--> statement-breakpoint

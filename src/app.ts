@@ -202,6 +202,7 @@ export function createApp(
   }
   const { publicUrl } = config
   const botUsername = () => bot?.username()
+  const box = createSecretBox(config.secretKey, config.previousSecretKey)
   const factSource = {
     ...{ chain, clock, log, meters, chainId, recovery },
     pricedTokens: billing.payments.tokens,
@@ -236,10 +237,10 @@ export function createApp(
     metering: createMetering({ ...metered, tokens: createTokenLookup(metered) }),
     channels,
     sentMessages: { forgetIds: forgetMessageIds },
-    notices: createNotices({ clock, publicUrl, botUsername, billing, listChatsShowingTopup }),
+    notices: createNotices({ clock, publicUrl, box, botUsername, billing, listChatsShowingTopup }),
     mail,
     mailServer,
-    box: createSecretBox(config.secretKey, config.previousSecretKey),
+    box,
     publicUrl,
     supportUrl: config.supportUrl,
     botUsername,

@@ -72,8 +72,8 @@ export function renewalText(
     renew,
   }: { readonly quantity: number; readonly periods: number; readonly renew: boolean },
 ): string {
+  if (!renew) return t('bot:slots.renewalOff')
   const duration = formatDuration(periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'long')
-  if (!renew) return t('bot:slots.renewalOff', { duration })
   const { totalCredits } = priceSlots(quantity, periods)
   return t('bot:slots.renewalOn', { duration, price: creditsWithUsd(t, totalCredits) })
 }

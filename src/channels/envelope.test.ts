@@ -60,6 +60,7 @@ test('a stored envelope keeps every property, so that what is sent is what was p
       sent: { units: '500', decimals: 18, symbol: 'FLR' },
       received: { units: '200', decimals: 18, symbol: 'FLR' },
     },
+    card: 'abc_123',
     hasOthers: true,
     repliesToList: true,
     unacknowledgedSeconds: 900,

@@ -162,6 +162,8 @@ export interface Envelope {
   readonly cause?: Cause
   /** For groups: their picture, if they have one. */
   readonly picture?: MessagePicture
+  /** For weekly cards: code of the card's picture. */
+  readonly card?: string
   /** For recoveries: whether other alerts of the watch were active. */
   readonly hasOthers?: boolean
   /** For a group of recoveries: whether it replies to the message that lists them. */
@@ -261,6 +263,7 @@ export const Envelope: z.ZodType<Envelope> = z.object({
   picture: z
     .object({ kind: z.enum(['outage', 'recovery']), provider: Address, round: z.int() })
     .exactOptional(),
+  card: z.string().exactOptional(),
   hasOthers: z.boolean().exactOptional(),
   repliesToList: z.boolean().exactOptional(),
   unacknowledgedSeconds: z.number().exactOptional(),

@@ -131,6 +131,22 @@ export function formatDate(at: Date, locale: Locale, timeZone: string): string {
   )
 }
 
+/** The days from one to another: `23 Nov – 29 Nov`. */
+export function formatSpan(from: Date, to: Date, locale: Locale, timeZone: string): string {
+  const [first, last] = [from, to].map((at) =>
+    withoutMonthComma(
+      withoutDirectionMarks(timeFormat(locale, 'day', timeZone).format(at)),
+      locale,
+    ),
+  )
+  return `${first} – ${last}`
+}
+
+/** The short name of the day of the week. */
+export function formatWeekday(at: Date, locale: Locale, timeZone: string): string {
+  return withoutDirectionMarks(timeFormat(locale, 'weekday', timeZone).format(at))
+}
+
 /** Wall-clock time in a zone: `22:04`, with seconds and the zone's offset on demand. */
 export function formatTime(
   at: Date,

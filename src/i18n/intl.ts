@@ -33,6 +33,8 @@ const TIME_STYLES = {
   dateTime: { year: 'numeric', month: 'short', day: 'numeric', ...TIME },
   dayTime: { month: 'short', day: 'numeric', ...TIME },
   date: { year: 'numeric', month: 'short', day: 'numeric' },
+  day: { month: 'short', day: 'numeric' },
+  weekday: { weekday: 'short' },
   time: TIME,
   timeSeconds: { ...TIME, second: '2-digit' },
   offset: { timeZoneName: 'shortOffset' },

@@ -26,6 +26,7 @@ import { sendHeartbeat } from './send-heartbeat.ts'
 import { sendPictures } from './send-pictures.ts'
 import { sendReminders } from './send-reminders.ts'
 import { sendSummaries } from './send-summaries.ts'
+import { sendWeeklyCards } from './send-weekly-cards.ts'
 import { settleDeposits } from './settle-deposits.ts'
 import { showLiveMessages } from './show-live-messages.ts'
 
@@ -46,6 +47,7 @@ export const REGISTRY: readonly Job[] = [
   renewSubscriptions,
   sendReminders,
   sendSummaries,
+  sendWeeklyCards,
   deliverDue,
   deliverByOne,
   repairDeliveryHeads,

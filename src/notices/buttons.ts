@@ -39,6 +39,7 @@ interface Choice {
     | 'hear'
     | 'topic'
     | 'startBot'
+    | 'weeklyOff'
   readonly act: ButtonData
   /** Set if the button concerns the chat itself; then the bot acts in the chat, even in a group. */
   readonly ofChat?: true
@@ -103,6 +104,8 @@ function choicesOf(notice: Notice, inChat: boolean): readonly Choice[] {
     }
     case 'credited':
       return [SLOTS, MENU]
+    case 'weekly':
+      return [{ text: 'weeklyOff', act: packed('settings.weekly', { on: false }), start: 'menu' }]
     default:
       return notice satisfies never
   }

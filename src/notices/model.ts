@@ -12,6 +12,7 @@ import type {
 import type { FailedRenewal, PaidRenewal } from '#src/billing/subscriptions/renewal.ts'
 import type { CreditedPayment } from '#src/billing/topups/settle.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
+import type { WeeklyCard } from '#src/pictures/weekly-card.ts'
 import type { AddedRecipient } from '#src/recipients/added.ts'
 import type { RefusedRecipient } from '#src/recipients/consent.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
@@ -34,6 +35,7 @@ export const NOTICE_KINDS = {
   'topic-gone': { glyph: '📪', severity: 'warning', security: false },
   linked: { glyph: '🔗', severity: 'warning', security: true },
   credited: { glyph: '💳', severity: 'info', security: false },
+  weekly: { glyph: '🗓️', severity: 'info', security: false },
 } as const satisfies Readonly<
   Record<
     string,
@@ -81,6 +83,7 @@ export type Notice =
       CreditedPayment,
       'asset' | 'amountUnits' | 'credits' | 'bonusCredits' | 'balanceCredits' | 'purchase'
     >)
+  | { readonly kind: 'weekly'; readonly watchId: number; readonly card: WeeklyCard }
 
 /** A notice within this time after another notice joins the next message. */
 export const JOIN_NOTICES_MINUTES = 10

@@ -30,6 +30,7 @@ const renewal = {
   balanceCredits: amount,
 }
 
+const counted = fc.nat(6720).map((known) => ({ known, bad: Math.floor(known / 3) }))
 const ANY: { readonly [Kind in Notice['kind']]: fc.Arbitrary<Extract<Notice, { kind: Kind }>> } = {
   'slots-end': fc.record({
     kind: fc.constant('slots-end'),
@@ -99,6 +100,30 @@ const ANY: { readonly [Kind in Notice['kind']]: fc.Arbitrary<Extract<Notice, { k
         slots: fc.integer({ min: 1, max: 20 }),
         reason: maybe(fc.constantFrom('insufficient_credits', 'slot_limit_reached')),
       }),
+    ),
+  }),
+  weekly: fc.record({
+    kind: fc.constant('weekly'),
+    watchId: fc.integer({ min: 1 }),
+    card: fc.record(
+      {
+        locale: fc.constantFrom(...LOCALES),
+        name: label,
+        address: fc.constant('0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE' as const),
+        firstDay: fc.constantFrom('2026-11-23', '2026-12-28'),
+        incidents: fc.nat(100),
+        provider: fc.record({
+          days: fc.array(counted, { minLength: 7, maxLength: 7 }),
+          rounds: counted,
+          duties: counted,
+        }),
+        balance: fc.record({
+          units: fc.bigInt({ min: 0n, max: 10n ** 30n }).map(String),
+          decimals: fc.constant(18),
+          symbol: fc.constant('FLR'),
+        }),
+      },
+      { requiredKeys: ['locale', 'name', 'address', 'firstDay', 'incidents'] },
     ),
   }),
 }

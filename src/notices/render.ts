@@ -9,6 +9,7 @@ import { formatAmount } from '#src/i18n/format.ts'
 import { firstLabels } from '#src/i18n/name-list.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
 import type { Translate } from '#src/i18n/translate.ts'
+import { cardWords } from '#src/pictures/weekly-card.ts'
 import type { Notice } from './model.ts'
 import { destinationOff, linkedText, optedOutText } from './render-destination.ts'
 import {
@@ -52,8 +53,19 @@ export function renderNotice(notice: Notice, reader: NoticeReader): NoticeText {
       return linkedText(notice, reader)
     case 'credited':
       return credited(notice, reader)
+    case 'weekly':
+      return weekly(notice, reader)
     default:
       return notice satisfies never
+  }
+}
+
+/** The same words as on the picture, for channels and readers that do not show it. */
+function weekly({ card }: NoticeOf<'weekly'>, { t }: NoticeReader): NoticeText {
+  const { week, headline, lines } = cardWords(card)
+  return {
+    title: [card.name, headline, week].filter((part) => part !== undefined).join(' · '),
+    lines: lines.map((line) => t('messages:fieldLine', line)),
   }
 }
 

@@ -15,7 +15,9 @@ import { translator } from '#src/i18n/translate.ts'
 import { titleOnChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
+import type { WeeklyCard } from '#src/pictures/weekly-card.ts'
 import type { AddedRecipient } from '#src/recipients/added.ts'
 import type { RefusedRecipient } from '#src/recipients/consent.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
@@ -28,11 +30,13 @@ import { factsIn } from './facts.ts'
 import { JOIN_NOTICES_MINUTES, NOTICE_KINDS, type Notice, RETENTION_DAYS } from './model.ts'
 import { renderNotice } from './render.ts'
 import * as store from './store.ts'
+import { weeklyCardCode, weeklyKey } from './weekly-link.ts'
 
 /** Dependencies of notices. */
 export interface NoticeDeps {
   readonly clock: Clock
   readonly publicUrl: string
+  readonly box: SecretBox
   /** Username of the bot, without `@`; undefined while it is unknown. */
   readonly botUsername: () => string | undefined
   readonly billing: { readonly serviceTokenSymbol: string }
@@ -62,6 +66,8 @@ export interface Notices {
   switchedOff(tx: Db, stopped: readonly StoppedDestination[]): Promise<void>
   /** The reader of a mailbox refused e-mails, and the recipient was deleted. */
   refused(tx: Db, recipient: RefusedRecipient): Promise<void>
+  /** The card of a reader's week. @returns whether the reader gets it now, and did not get it before */
+  weekly(tx: Db, card: WeeklyNotice): Promise<boolean>
   /** The topic of a group was deleted. Sent to the group once, whatever the number of linked wallets. */
   topicGone(tx: Db, gone: TopicGone): Promise<void>
 }
@@ -133,6 +139,15 @@ export function createNotices(deps: NoticeDeps): Notices {
     async refused(tx, { id, wallet, name, target }) {
       await notify(deps, tx, { wallet, notice: { kind: 'refused', name, target }, about: [id] })
     },
+    async weekly(tx, { wallet, reader, watchId, card }) {
+      const notice = { kind: 'weekly', watchId, card } as const
+      const at = deps.clock.now()
+      const key = weeklyKey(watchId, card.firstDay)
+      const fresh = await store.recordNoticesOnce(tx, { key, recipientIds: [reader.id], at })
+      if (!fresh.has(reader.id)) return false
+      await give(deps, tx, { wallet, notice, readers: [reader], at })
+      return true
+    },
     async topicGone(tx, { link, partitionKey, threadId, recipientIds }) {
       const at = deps.clock.now()
       const { recipientId: id, wallet, locale, timezone, mutedUntil } = link
@@ -167,6 +182,14 @@ export async function pruneNotices({
 }): Promise<void> {
   const before = clock.now().getTime() - RETENTION_DAYS * DAY_MS
   await store.deleteOld(db, new Date(before))
+}
+
+/** A weekly card for one of its readers. */
+interface WeeklyNotice {
+  readonly wallet: Address
+  readonly reader: NoticeRecipient
+  readonly watchId: number
+  readonly card: WeeklyCard
 }
 
 /** A notice with its readers. */
@@ -243,7 +266,10 @@ async function give(
  * Order key of a notice. Notices about the safety of the account have a separate key, so that they wait for
  * no other notices.
  */
-function orderKeyOf({ kind }: Notice, { id }: NoticeRecipient): string {
+function orderKeyOf(notice: Notice, { id }: NoticeRecipient): string {
+  const { kind } = notice
+  // A card has a message of its own, with its picture.
+  if (kind === 'weekly') return `${id} weekly ${notice.watchId}`
   return NOTICE_KINDS[kind].security ? `${id} notice security` : `${id} notice`
 }
 
@@ -299,7 +325,7 @@ function envelopeOf(
   const { title: bare, lines } = renderNotice(notice, { t, timezone })
   const inChat = accountId !== null
   const facts = factsIn(notice)
-  return plainEnvelope(
+  const plain = plainEnvelope(
     { locale, timezone },
     { deliveryId, at },
     {
@@ -313,4 +339,7 @@ function envelopeOf(
       buttons: buttonsOf(t, notice, { inChat, botUsername: deps.botUsername() }),
     },
   )
+  return notice.kind === 'weekly'
+    ? { ...plain, card: weeklyCardCode(deps.box, notice.card) }
+    : plain
 }

@@ -1,4 +1,4 @@
-import { lt } from 'drizzle-orm'
+import { and, eq, inArray, lt } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { notices } from './tables.ts'
 
@@ -25,6 +25,20 @@ export async function recordNoticesOnce(
     .onConflictDoNothing()
     .returning({ recipientId: notices.recipientId })
   return new Set(inserted.map(({ recipientId }) => recipientId))
+}
+
+/** Those of some notices that a recipient got. */
+export async function listRecordedKeys(
+  db: Db,
+  recipientId: number,
+  keys: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (keys.length === 0) return new Set()
+  const rows = await db
+    .select({ key: notices.key })
+    .from(notices)
+    .where(and(eq(notices.recipientId, recipientId), inArray(notices.key, [...keys])))
+  return new Set(rows.map(({ key }) => key))
 }
 
 /** Deletes records before an instant. */

@@ -6,6 +6,7 @@ import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { App } from '#src/operations/define.ts'
 import { alertPage } from './alert/alert.ts'
 import { evidencePage } from './alert/evidence.ts'
+import { weeklyCardPicture } from './cards/weekly-card.ts'
 import { confirmPage } from './confirm/confirm.ts'
 import { unsubscribePage } from './confirm/unsubscribe.ts'
 import { connectPage } from './connect/connect.ts'
@@ -35,6 +36,7 @@ const PAGES = [
   providersPage,
   providerPage,
   providerFiles,
+  weeklyCardPicture,
   confirmPage,
   unsubscribePage,
   problemPages,

@@ -5,9 +5,10 @@
 import { shortAddress } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { countCodePoints, cutText } from '#src/kernel/cut-text.ts'
-import type { Locale } from '#src/kernel/locale.ts'
+import { directionOf, type Locale } from '#src/kernel/locale.ts'
 import type { DutyResult } from '#src/watches/provider-rounds.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
+import { brand } from './brand.ts'
 import { type Colours, PALETTES, type Palette } from './colours.ts'
 import {
   fitting,
@@ -56,6 +57,9 @@ const WIDE_FONT = 1.1
 const CELL_GAP = 4
 /** Part of the drawing that a page shows: the grid with its ticks. */
 const GRID_BOX = { top: 200, height: 456 } as const
+/** Space above the drawing in the preview of a shared link, and height of the line with the service's name. */
+const SHARED_MARGIN = 36
+const BRAND_HEIGHT = 92
 /** Width of the preview of a shared link, in heights. */
 const SHARED_RATIO = 1200 / 630
 const STALE_OPACITY = 0.6
@@ -102,17 +106,30 @@ export function drawProvider(view: ProviderView, options: PictureOptions): strin
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${box}" ${language}>${parts.join('')}</svg>`
 }
 
-/** The drawing in the middle of a wider drawing, with the ratio of previews of shared links: 1.91 to 1. */
-export function drawShared(view: ProviderView, options: PictureOptions): string {
-  const width = Math.round(HEIGHT * SHARED_RATIO)
-  const { card: fill } = PALETTES[options.palette]
+/**
+ * The drawing above the name of the service, in the middle of a wider drawing with the ratio of previews of shared
+ * links: 1.91 to 1.
+ *
+ * @param options `host`: host of the service
+ */
+export function drawShared(
+  view: ProviderView,
+  options: PictureOptions & { readonly host: string },
+): string {
+  const height = SHARED_MARGIN + HEIGHT + BRAND_HEIGHT
+  const width = Math.round(height * SHARED_RATIO)
+  const colours = PALETTES[options.palette]
   const x = (width - WIDTH) / 2
   const inside = drawProvider(view, options).replace(
     '<svg ',
-    `<svg x="${x}" width="${WIDTH}" height="${HEIGHT}" `,
+    `<svg x="${x}" y="${SHARED_MARGIN}" width="${WIDTH}" height="${HEIGHT}" `,
   )
-  const back = `<rect width="${width}" height="${HEIGHT}" fill="${fill}"/>`
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${HEIGHT}">${back}${inside}</svg>`
+  const isRightToLeft = directionOf(options.locale) === 'rtl'
+  const end = isRightToLeft ? x : x + WIDTH
+  const name = brand(options.host, { x: end, y: height - 34, isRightToLeft }, colours)
+  const back = `<rect width="${width}" height="${height}" fill="${colours.card}"/>`
+  const open = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="${FONT}">`
+  return `${open}${back}${inside}${name}</svg>`
 }
 
 function card({ card: fill, border }: Colours): string {

@@ -45,7 +45,7 @@ export function tiles(
   return ordered
     .map((tile, index) => {
       const x = PADDING + index * (TILE_WIDTH + TILE_GAP)
-      return drawTile(tile, { x, y, colours, isRightToLeft })
+      return drawTile(tile, { x, y, width: TILE_WIDTH, colours, isRightToLeft })
     })
     .join('')
 }
@@ -59,20 +59,22 @@ interface Tile {
 interface Place {
   readonly x: number
   readonly y: number
+  readonly width: number
   readonly colours: Colours
   readonly isRightToLeft: boolean
 }
 
-function drawTile({ label, value: content, mark }: Tile, place: Place): string {
-  const { x, y, colours, isRightToLeft } = place
-  const width = TILE_WIDTH - 2 * TILE_PADDING
+/** Draws a frame with a label and a value. */
+export function drawTile({ label, value: content, mark }: Tile, place: Place): string {
+  const { x, y, width: wide, colours, isRightToLeft } = place
+  const width = wide - 2 * TILE_PADDING
   const markWidth = mark === undefined ? 0 : MARK_WIDTH
-  const start = isRightToLeft ? x + TILE_WIDTH - TILE_PADDING : x + TILE_PADDING
+  const start = isRightToLeft ? x + wide - TILE_PADDING : x + TILE_PADDING
   const valueStart = isRightToLeft ? start - markWidth : start + markWidth
   const anchor = isRightToLeft ? ({ anchor: 'end' } as const) : {}
   const size = fittingValue(content, LETTER_SIZES.value, width - markWidth)
   const markX = isRightToLeft ? start - MARK_SIZE * MARK_SCALE + 8 : start - 8
-  const frame = `x="${x}" y="${y}" width="${TILE_WIDTH}" height="${TILE_HEIGHT}" rx="12"`
+  const frame = `x="${x}" y="${y}" width="${wide}" height="${TILE_HEIGHT}" rx="12"`
   return [
     `<rect ${frame} fill="none" stroke="${colours.border}" stroke-width="2"/>`,
     text(start, y + 54, label, {

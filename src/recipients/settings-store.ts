@@ -1,8 +1,8 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, gt, sql } from 'drizzle-orm'
 import { valueArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { notificationSettings } from './tables.ts'
+import { notificationSettings, WANTS_WEEKLY_CARD } from './tables.ts'
 
 /** Settings as stored, still encoded. */
 export interface SettingsRow {
@@ -23,6 +23,17 @@ export function listSettings(db: Db, wallets: readonly Address[]): Promise<Setti
     .select(row)
     .from(notificationSettings)
     .where(sql`${notificationSettings.wallet} = any(${valueArray(wallets, 'text')})`)
+}
+
+/** Wallets whose settings ask for the weekly card, in the order of their addresses, after one of them. */
+export async function listWeeklyWallets(db: Db, after: string, limit: number): Promise<Address[]> {
+  const rows = await db
+    .select({ wallet: notificationSettings.wallet })
+    .from(notificationSettings)
+    .where(and(WANTS_WEEKLY_CARD, gt(notificationSettings.wallet, sql`${after}`)))
+    .orderBy(notificationSettings.wallet)
+    .limit(limit)
+  return rows.map(({ wallet }) => wallet)
 }
 
 /**

@@ -58,6 +58,7 @@ const fields = {
   timezone: TimeZone,
   minSeverity: z.enum(SEVERITIES),
   recoveries: z.boolean().meta({ description: 'operations:field.sendRecoveries' }),
+  weeklyCard: z.boolean().default(false).meta({ description: 'operations:field.weeklyCard' }),
   quietHours: QuietHours,
   digest: z.enum(['off', '15m', '1h', 'daily']).meta({ description: 'operations:field.digest' }),
   digestAt: TimeOfDay,
@@ -96,6 +97,7 @@ export const DEFAULT_SETTINGS: Settings = {
   timezone: 'UTC',
   minSeverity: 'info',
   recoveries: true,
+  weeklyCard: false,
   quietHours: { enabled: false, from: '22:00', to: '07:00', criticalBypass: true },
   digest: 'off',
   digestAt: '09:00',
@@ -208,6 +210,15 @@ async function save(
   const changed = { ...settings, maintenance }
   const version = await store.saveSettings(tx, wallet, { settings: changed, at: now })
   return { ...changed, version }
+}
+
+/** Wallets that want a weekly card, by address, after one of them. */
+export function listWeeklyWallets(
+  db: Db,
+  after: string,
+  limit: number,
+): Promise<readonly Address[]> {
+  return store.listWeeklyWallets(db, after, limit)
 }
 
 /** Settings of these wallets; a wallet that is missing in the result has `DEFAULT_SETTINGS`. */

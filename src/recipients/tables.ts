@@ -125,13 +125,20 @@ export const connectCodes = pgTable('connect_codes', {
   wallet: text('wallet').$type<Address>(),
 })
 
+/** Condition: settings that ask for the weekly card. It matches the index of these alone. */
+export const WANTS_WEEKLY_CARD = sql.raw(`settings @> '{"weeklyCard": true}'::jsonb`)
+
 /** Notification settings of each wallet. */
-export const notificationSettings = pgTable('notification_settings', {
-  wallet: text('wallet').primaryKey().$type<Address>(),
-  settings: jsonb('settings').notNull().$type<unknown>(),
-  version: integer('version').notNull(),
-  updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
-})
+export const notificationSettings = pgTable(
+  'notification_settings',
+  {
+    wallet: text('wallet').primaryKey().$type<Address>(),
+    settings: jsonb('settings').notNull().$type<unknown>(),
+    version: integer('version').notNull(),
+    updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
+  },
+  (table) => [index('notification_settings_weekly').on(table.wallet).where(WANTS_WEEKLY_CARD)],
+)
 
 /** E-mails that ask a mailbox for consent. Rows are kept after sending, to count the e-mails of a mailbox and a wallet. */
 export const confirmationMails = pgTable(

@@ -7,6 +7,7 @@ import { connect } from '#src/db/connection.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
+import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { type Hash, storedAddress } from '#src/kernel/units.ts'
 import { createNotices } from '#src/notices/service.ts'
 
@@ -53,6 +54,7 @@ const paymentOptions = createPaymentOptions({ chain, xrpl: undefined, clock, log
 const service = { publicUrl: 'http://127.0.0.1', chainId: 14, confirmations: 2, xrpl: undefined }
 const notices = createNotices({
   clock,
+  box: createSecretBox(Buffer.alloc(32, 7)),
   billing,
   botUsername: () => undefined,
   listChatsShowingTopup: () => Promise.resolve([]),

@@ -200,9 +200,7 @@ test('a press without the right for it offers the page that gives that right, on
     ).toHaveLength(1)
   }
   await ann.press('Allow')
-  expect(ann.last().text).toContain(
-    'It can spend credits on slots only if you allow that on the page.',
-  )
+  expect(ann.last().text).toContain('It can spend credits only if you allow that on the page.')
 })
 
 test.each([

@@ -243,7 +243,7 @@ describe('a chat without a wallet', () => {
     await ann.say('alpha o')
     await ann.press('Watch…')
     await connectWallet(world, ann, 'bob')
-    expect(ann.last().text).toContain('Free trial: 1 slot for 14 days')
+    expect(ann.last().text).toContain('Free trial: 1 watch for 14 days')
     expect(ann.last().text).toContain('By starting it, you accept the terms')
     expect(ann.labels()[0]).toEqual(['Trial: Alpha Oracle'])
     const { text } = await ann.press('Trial: Alpha Oracle')

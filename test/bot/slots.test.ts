@@ -51,8 +51,10 @@ describe('/slots', () => {
       const ann = await world.linked('alice')
       await ann.say('/slots')
       expect(says(ann)).toContain('Slots · 0 of 0 used')
-      expect(says(ann)).toContain('You have 0 credits (0 USD).')
-      expect(says(ann)).toContain('A slot costs 500 credits (0.50 USD) for 30 days.')
+      expect(says(ann)).toContain('You have 0 USD (0 credits).')
+      expect(says(ann)).toContain(
+        'A slot is room for one watch: 0.50 USD (500 credits) for 30 days.',
+      )
       expect(ann.labels()).toEqual([
         ['Add slots'],
         ['Start the free trial'],
@@ -69,7 +71,7 @@ describe('/slots', () => {
       expect(says(ann)).toContain(
         'Suspended until a slot is free: \u2068Three <b>\u2069 and \u2068Four\u2069',
       )
-      expect(says(ann)).toContain('Subscription 1: 2 slots until Dec 20, 2026, auto-renew: off')
+      expect(says(ann)).toContain('2 slots until Dec 20, 2026 · auto-renew: off')
       expect(ann.labels()).toContainEqual(['Subscriptions', 'Top up'])
     }))
 
@@ -82,10 +84,10 @@ describe('/slots', () => {
       await world.addWatch('alice', { label: 'Four', status: 'suspended' })
       const ann = await world.linked('alice')
       for (const [command, used] of [
-        ['/menu', 'Slots: 2 of 2'],
-        ['/status', 'Slots: 2 of 2'],
-        ['/watches', 'Watches · slots: 2 of 2'],
-        ['/new', 'No free slot · 2 of 2 used'],
+        ['/menu', 'Watches: 2 of 2'],
+        ['/status', 'Watches: 2 of 2'],
+        ['/watches', 'Watches · 2 of 2'],
+        ['/new', 'All your watches are in use · 2 of 2'],
       ] as const) {
         await ann.say(command)
         expect(says(ann)).toContain(used)
@@ -128,7 +130,7 @@ describe('/slots', () => {
       const ann = await world.linked('alice')
       await ann.say('/slots')
       await ann.press('Start the free trial')
-      expect(says(ann)).toContain('Free trial: 1 slot for 14 days')
+      expect(says(ann)).toContain('Free trial: 1 watch for 14 days')
       const { text } = await ann.press('Start the free trial')
       expect(text).toContain('Your trial runs until')
       await ann.say('/slots')
@@ -153,9 +155,9 @@ describe('/slots', () => {
         text: 'The free trial is available once per wallet and once per Telegram account.',
         showAlert: true,
       })
-      expect(says(ann)).toContain('No free slot · 1 of 1 used')
+      expect(says(ann)).toContain('All your watches are in use · 1 of 1')
       const labels = ann.labels().flat()
-      expect(labels).toContain('Pay and add slots')
+      expect(labels).toContain('Pay')
       expect(labels).not.toContain('Start the free trial')
       expect(labels).not.toContain('Retry')
     }))
@@ -164,8 +166,8 @@ describe('/slots', () => {
     inFreshWorld(async () => {
       const ann = await world.linked('alice')
       await ann.say('/new wallet')
-      expect(says(ann)).toContain('No free slot')
-      expect(says(ann)).toContain('Free trial: 1 slot for 14 days')
+      expect(says(ann)).toContain('30 days: 0.50 USD')
+      expect(says(ann)).toContain('Free trial: 1 watch for 14 days')
       expect(says(ann)).toContain('By starting it, you accept the terms')
       expect(ann.labels()[0]).toEqual(['Start the free trial'])
       const { text } = await ann.press('Start the free trial')
@@ -195,18 +197,18 @@ describe('a quote', () => {
       await ann.press('Add slots')
       expect(says(ann)).toContain('Terms, version 2026-11')
       await ann.press('‹ Back')
-      expect(says(ann)).toContain('A slot costs')
+      expect(says(ann)).toContain('A slot is room')
       await ann.press('Add slots')
       await ann.press('Accept and continue')
       expect(says(ann)).toContain('1 slot for 30 days, until Dec 20, 2026')
-      expect(says(ann)).toContain('You have 0 credits (0 USD). Missing: 500 credits (0.50 USD)')
+      expect(says(ann)).toContain('You have 0 USD (0 credits). Missing: 0.50 USD (500 credits)')
       expect(ann.labels()).toEqual([
         ['1 slot', '+'],
         ['✓ 30 days'],
         ['180 days · −10%'],
         ['360 days · −20%'],
         ['Auto-renew: off'],
-        ['Pay and add slots'],
+        ['Pay'],
         ['‹ Slots'],
       ])
     }))
@@ -237,14 +239,14 @@ describe('a quote', () => {
       await ann.press('180 days · −10%')
       expect(says(ann)).toContain('3 slots for 180 days, until May 19, 2027')
       expect(says(ann)).toContain(
-        'Price: 8,100 credits (8.10 USD) instead of 9,000 credits (9 USD) (−10%)',
+        'Price: 8.10 USD (8,100 credits) instead of 9 USD (9,000 credits) (−10%)',
       )
-      expect(says(ann)).toContain('Left afterwards: 91,900 credits (91.90 USD)')
+      expect(says(ann)).toContain('Left afterwards: 91.90 USD (91,900 credits)')
       expect(ann.labels()[0]).toEqual(['−', '3 slots', '+'])
       await ann.press('360 days · −20%')
       for (let added = 0; added < 7; added += 1) await ann.press('+')
       expect(says(ann)).toContain(
-        '43,200 credits (43.20 USD) instead of 60,000 credits (60 USD) (−20% and −10%)',
+        '43.20 USD (43,200 credits) instead of 60 USD (60,000 credits) (−20% and −10%)',
       )
       await ann.press('−')
       expect(ann.labels()[0]).toContain('9 slots')
@@ -260,7 +262,7 @@ describe('a quote', () => {
         world.telegram.pressRaw(ann.id, ann.last().id, data)
         await world.settle()
         expect(says(ann)).toContain('⚠️')
-        expect(says(ann)).toContain('A slot costs')
+        expect(says(ann)).toContain('A slot is room')
       }
     }))
 
@@ -279,7 +281,7 @@ describe('a quote', () => {
       const data = packed('slots.quote', { quantity: 1, periods: 1, renew: false })
       world.telegram.pressRaw(ann.id, ann.last().id, data)
       await world.settle()
-      expect(says(ann)).toContain('20 slots.')
+      expect(says(ann)).toContain('20 watches.')
     }))
 
   test('in a chat that may not spend offers to allow it, and no purchase', () =>
@@ -300,15 +302,15 @@ describe('a quote', () => {
       ).not.toContain(data)
       await ann.press('+')
       await ann.press('Allow spending')
-      expect(says(ann)).toContain('also spend your credits on slots')
+      expect(says(ann)).toContain('Let this chat spend your credits')
       // The order is that of the page.
       const order =
-        'For 2 slots, 30 days: 1,000 credits (1 USD). Auto-renew is off: the term ends after 30 days'
+        '2 watches, 30 days: 1 USD (1,000 credits). Auto-renew is off: nothing more is charged.'
       expect(says(ann)).toContain(order)
       await ann.press('‹ Back')
       expect(ann.labels().flat()).toEqual(expect.arrayContaining(['2 slots', 'Allow spending']))
       await ann.press('‹ Slots')
-      expect(says(ann)).toContain('A slot costs')
+      expect(says(ann)).toContain('A slot is room')
     }))
 })
 
@@ -317,8 +319,8 @@ test('a chat that may not spend, of a wallet without credits, is offered to pay 
     const ann = await world.linked('alice')
     await ann.say('/slots')
     await ann.press('Add slots')
-    expect(says(ann)).toContain('Missing: 500 credits')
-    expect(ann.labels().flat()).toEqual(expect.arrayContaining(['Pay and add slots', 'Top up']))
+    expect(says(ann)).toContain('Missing: 0.50 USD')
+    expect(ann.labels().flat()).toEqual(expect.arrayContaining(['Pay', 'Top up']))
   }))
 
 describe('Buy', () => {
@@ -332,10 +334,10 @@ describe('Buy', () => {
       await ann.say('/slots')
       await ann.press('Add slots')
       await ann.press('Auto-renew: off')
-      const { text } = await ann.press('Buy: 500 credits')
-      expect(text).toContain('Paid: 500 credits')
-      expect(says(ann)).toContain('✅ 1 slot until Dec 20, 2026. Paid: 500 credits (0.50 USD).')
-      expect(says(ann)).toContain('Left: 1,500 credits (1.50 USD).')
+      const { text } = await ann.press('Buy: 0.50\u00a0USD')
+      expect(text).toContain('Paid: 0.50\u00a0USD')
+      expect(says(ann)).toContain('✅ 1 slot until Dec 20, 2026. Paid: 0.50 USD (500 credits).')
+      expect(says(ann)).toContain('Left: 1.50 USD (1,500 credits).')
       expect(says(ann)).toMatch(/Subscription \d+: auto-renew on\./)
       expect(says(ann)).toContain('Resuming shortly: \u2068Waits <b>\u2069')
       // The waiting watch gets the slot, so none is left for a new one.
@@ -372,12 +374,12 @@ describe('Buy', () => {
       await ann.say('/slots')
       await ann.press('Add slots')
       await spendCredits(world.app, walletOf('alice'), 700)
-      await ann.press('Buy: 500 credits')
+      await ann.press('Buy: 0.50\u00a0USD')
       expect(says(ann)).toContain('⚠️')
       expect(says(ann)).toContain(
-        'You have 100 credits (0.10 USD). Missing: 400 credits (0.40 USD)',
+        'You have 0.10 USD (100 credits). Missing: 0.40 USD (400 credits)',
       )
-      expect(ann.labels().flat()).toContain('Pay and add slots')
+      expect(ann.labels().flat()).toContain('Pay')
       expect(await balanceOf('alice')).toBe(100)
     }))
 
@@ -401,11 +403,11 @@ describe('Buy', () => {
         reply_markup: { inline_keyboard: rows },
       })
       await ann.press(data)
-      expect(says(ann)).toContain('⚠️ The price has changed to 500 credits (0.50 USD).')
+      expect(says(ann)).toContain('⚠️ The price has changed to 0.50 USD (500 credits).')
       expect(await balanceOf('alice')).toBe(5000)
-      await ann.press('Buy: 500 credits')
+      await ann.press('Buy: 0.50\u00a0USD')
       expect(await balanceOf('alice')).toBe(4500)
-      expect(says(ann)).toMatch(/Subscription \d+: auto-renew off\./)
+      expect(says(ann)).toContain('Auto-renew is off: nothing more is charged.')
     }))
 
   test('without a form leads to the choice of a watch', () =>
@@ -414,7 +416,7 @@ describe('Buy', () => {
       const ann = await world.linked('alice', SPENDER)
       await ann.say('/slots')
       await ann.press('Add slots')
-      await ann.press('Buy: 500 credits')
+      await ann.press('Buy: 0.50\u00a0USD')
       expect(says(ann)).toContain('✅ 1 slot until Dec 20, 2026.')
       expect(says(ann)).toContain('What should be watched?')
       await ann.press(packed('new.type', { type: 'wallet-balance', address: undefined }))
@@ -427,10 +429,10 @@ describe('Buy', () => {
       const ann = await world.linked('alice', SPENDER)
       await world.addWatch('alice', { label: 'Takes the slot' })
       await ann.say('/new wallet')
-      expect(says(ann)).toContain('No free slot')
+      expect(says(ann)).toContain('30 days: 0.50 USD')
       await ann.say('/slots')
       await ann.press('Add slots')
-      const { text } = await ann.press('Buy: 500 credits')
+      const { text } = await ann.press('Buy: 0.50\u00a0USD')
       expect(text).toContain('1 slot until Dec 20, 2026')
       expect(says(ann)).toContain('New watch · Wallet balance · 1/3')
       await ann.say(walletOf('bob'))
@@ -445,11 +447,11 @@ describe('Buy', () => {
       const ann = await world.linked('alice', SPENDER)
       await world.addWatch('alice', { label: 'Takes the slot' })
       await ann.say('/new wallet')
-      expect(says(ann)).toContain('No free slot')
+      expect(says(ann)).toContain('30 days: 0.50 USD')
       world.clock.advance(3700)
       await ann.say('/slots')
       await ann.press('Add slots')
-      await ann.press('Buy: 500 credits')
+      await ann.press('Buy: 0.50\u00a0USD')
       expect(ann.labels()).toEqual([['Resume: Wallet balance'], ['‹ Slots']])
       await ann.press('Resume: Wallet balance')
       expect(says(ann)).toContain('New watch · Wallet balance · 1/3')
@@ -465,11 +467,11 @@ describe('Buy', () => {
       await world.addWatch('alice', { label: 'Takes the slot' })
       await ann.press('10\u00a0FLR')
       await ann.press('Create')
-      await ann.press('1 slot: 500 credits')
+      await ann.press('1 watch: 0.50\u00a0USD')
       await ann.press('+')
       expect(ann.labels().at(-1)).toEqual(['‹ Back'])
       await ann.press('‹ Back')
-      expect(says(ann)).toContain('No free slot · 1 of 1 used')
+      expect(says(ann)).toContain('All your watches are in use · 1 of 1')
       await world.giveSlots('alice', 1)
       await ann.press('Continue')
       expect(says(ann)).toContain('New watch · Wallet balance · 3/3')
@@ -487,10 +489,10 @@ describe('Buy', () => {
       await ann.press('10\u00a0FLR')
       await ann.press('Create')
       await ann.press('Allow spending')
-      expect(says(ann)).toContain('also spend your credits on slots')
+      expect(says(ann)).toContain('Let this chat spend your credits')
       await ann.press('New code')
       await ann.press('‹ Back')
-      expect(says(ann)).toContain('No free slot · 1 of 1 used')
+      expect(says(ann)).toContain('All your watches are in use · 1 of 1')
       await world.giveSlots('alice', 1)
       await ann.press('Continue')
       expect(says(ann)).toContain('New watch · Wallet balance · 3/3')
@@ -507,10 +509,10 @@ describe('Buy', () => {
       await world.addWatch('alice', { label: 'Takes the slot' })
       await ann.press('10\u00a0FLR')
       await ann.press('Create')
-      expect(says(ann)).toContain('No free slot · 1 of 1 used')
-      await ann.press('1 slot: 500 credits')
+      expect(says(ann)).toContain('All your watches are in use · 1 of 1')
+      await ann.press('1 watch: 0.50\u00a0USD')
       expect(says(ann)).toContain('Add slots')
-      const { text } = await ann.press('Buy: 500 credits')
+      const { text } = await ann.press('Buy: 0.50\u00a0USD')
       expect(text).toContain('1 slot until Dec 20, 2026')
       expect(says(ann)).toContain('New watch · Wallet balance · 3/3')
       await ann.press('Create')
@@ -533,14 +535,14 @@ describe('a new watch while another one waits for a slot', () => {
     inFreshWorld(async () => {
       const ann = await waiting(5000)
       await ann.say('/new wallet')
-      expect(says(ann)).toContain('No free slot · 1 of 1 used')
+      expect(says(ann)).toContain('All your watches are in use · 1 of 1')
       expect(says(ann)).toContain(
         'Slots go first to watches that wait: \u2068Waits <b>\u2069. Left for a new watch: 1 slot.',
       )
       expect(ann.labels().slice(0, 2)).toEqual([['With the new one: 2'], ['Only waiting: 1']])
       await ann.press('With the new one: 2')
       expect(says(ann)).toContain('Left for a new watch: 1 slot.')
-      await ann.press('Buy: 1,000 credits')
+      await ann.press('Buy: 1\u00a0USD')
       expect(says(ann)).toContain('New watch · Wallet balance · 1/3')
       await ann.say(walletOf('bob'))
       await ann.press('10\u00a0FLR')
@@ -564,7 +566,7 @@ describe('a new watch while another one waits for a slot', () => {
       await ann.say('/new wallet')
       await ann.press('Only waiting: 1')
       expect(says(ann)).toContain('Left for a new watch: 0 slots.')
-      await ann.press('Buy: 500 credits')
+      await ann.press('Buy: 0.50\u00a0USD')
       expect(says(ann)).toContain('Resuming shortly: \u2068Waits <b>\u2069')
       expect(says(ann)).not.toContain('New watch · Wallet balance · 1/3')
     }))
@@ -590,6 +592,25 @@ describe('a new watch while another one waits for a slot', () => {
 })
 
 describe('Subscriptions', () => {
+  test('are one line, with one switch for all of them', () =>
+    inFreshWorld(async () => {
+      await withCredits('alice', 5000)
+      await world.giveSlots('alice', 3)
+      await world.as('alice', updateSubscriptions, { body: { id: 2, autoRenew: true } })
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/slots')
+      expect(says(ann)).toContain('4 slots until Dec 20, 2026 · auto-renew: 3 slots')
+      await ann.press('Turn auto-renew off')
+      expect(says(ann)).toContain('4 slots until Dec 20, 2026 · auto-renew: off')
+      await ann.press('Turn auto-renew on')
+      expect(says(ann)).toContain('auto-renew: 2 USD (2,000 credits)')
+      expect((await subscriptionsOf('alice')).every(({ autoRenew }) => autoRenew)).toBe(true)
+      world.clock.set(new Date(world.clock.now().getTime() + 86_400_000))
+      await world.giveSlots('alice', 1)
+      await ann.say('/slots')
+      expect(says(ann)).toContain('5 slots, the first until Dec 20, 2026 · auto-renew: 4 slots')
+    }))
+
   test('have auto-renew switched on and off', () =>
     inFreshWorld(async () => {
       await withCredits('alice', 5000)
@@ -605,7 +626,7 @@ describe('Subscriptions', () => {
       await ann.press('Auto-renew 2')
       expect(says(ann)).toContain('✓ Subscription 2: auto-renew on.')
       expect(says(ann)).toContain(
-        'Subscription 2: 3 slots until Dec 20, 2026, auto-renew: 1,500 credits (1.50 USD)',
+        'Subscription 2: 3 slots until Dec 20, 2026, auto-renew: 1.50 USD (1,500 credits)',
       )
       expect(ann.labels().slice(0, 2)).toEqual([
         ['Auto-renew 1', 'Renew 1 once'],
@@ -650,7 +671,7 @@ describe('Subscriptions', () => {
       await ann.press('Renew 1 once')
       const pay = ann.last().keyboard[0]?.[0]?.callback_data ?? ''
       await ann.press(pay)
-      expect(says(ann)).toContain('2 slots until Jan 19, 2027. Paid: 1,000 credits')
+      expect(says(ann)).toContain('2 slots until Jan 19, 2027. Paid: 1 USD')
       const renewed = await subscriptionsOf('alice')
       expect(renewed).toHaveLength(1)
       const press = world.telegram.pressRaw(ann.id, ann.last().id, pay)

@@ -232,7 +232,7 @@ describe('a link', () => {
     await ann.say(`/start ${await world.linkCode('alice', ['read'])}`)
     expect(ann.last().text).toContain('Allows: receive alerts\n')
     await ann.say(`/start ${await world.linkCode('alice', ['read', 'write', 'spend'])}`)
-    expect(ann.last().text).toContain('manage watches, spend credits on slots')
+    expect(ann.last().text).toContain('manage watches, spend credits')
   })
 
   test('links nothing when it is canceled, and is no longer valid afterwards', async () => {

@@ -43,6 +43,15 @@ afterEach(() => world.pass(700))
 
 /** The text with every kind of space replaced by a plain one. */
 const plain = ({ text }: Pick<ChatMessage, 'text'>) => text.replace(/\s+/g, ' ')
+/** Presses the way to pay in an asset; its button names the amount. */
+const payIn = (chat: TestChat, asset: string) =>
+  chat.press(
+    chat
+      .labels()
+      .flat()
+      .find((label) => label.split(' · ')[0]?.endsWith(`\u00a0${asset}`)) ?? asset,
+  )
+
 const says = (chat: TestChat) => plain(chat.last())
 const copied = (chat: TestChat, label: string) =>
   chat
@@ -77,7 +86,7 @@ describe('/topup', () => {
     expect(says(ann)).toContain('Terms, version 2026-11')
     expect(ann.labels()).toEqual([['Accept and continue'], ['‹ Back']])
     await ann.press('Accept and continue')
-    expect(says(ann)).toContain('Buy credits · you have 0 credits (0 USD)')
+    expect(says(ann)).toContain('Buy credits · you have 0 USD (0 credits)')
     await ann.say('/topup')
     expect(says(ann)).toContain('Buy credits')
   })
@@ -92,18 +101,21 @@ describe('/topup', () => {
     expect(says(ann)).toContain('Terms, version 2026-11')
   })
 
-  test('shows every way to pay with its price, bonus and cap', async () => {
+  test('shows every way to pay on its button, with its price and bonus, and one that is capped', async () => {
     const ann = await chatIn()
     await ann.say('/topup')
-    expect(says(ann)).toContain('1,000 credits cost 1 USD.')
-    expect(says(ann)).toContain(
-      'WDG: 200 WDG for 10,000 credits (10 USD), and 1,000 credits (1 USD) on top',
+    expect(says(ann)).toBe(
+      '💳 Buy credits · you have 0 USD (0 credits) Pay 10 USD (10,000 credits) with:',
     )
-    expect(says(ann)).toContain('WFLR: 500 WFLR for 10,000 credits (10 USD)')
-    expect(says(ann)).toContain(
-      'FXRP: 4 FXRP for 10,000 credits (10 USD), at most 1,000 FXRP at once',
-    )
-    expect(ann.labels()).toEqual([['WDG +10%', 'WFLR', 'FLR'], ['FXRP', 'XRP'], ['‹ Menu']])
+    expect(ann.labels()).toEqual([
+      ['200\u00a0WDG · +10%', '500\u00a0WFLR'],
+      ['500\u00a0FLR', '4\u00a0FXRP'],
+      ['4\u00a0XRP'],
+      ['‹ Menu'],
+    ])
+    await ann.say('/topup 2,500,001')
+    expect(says(ann)).toContain('FXRP: at most 1,000 FXRP at once')
+    expect(ann.labels().flat().join()).not.toContain('FXRP')
   })
 
   test('leaves out the assets that cannot be used now, and says why', async () => {
@@ -111,7 +123,7 @@ describe('/topup', () => {
     const hourAgo = new Date(world.clock.now().getTime() - 3_600_000)
     const ann = await chatIn()
     await ann.say('/topup')
-    await ann.press('FLR')
+    await payIn(ann, 'FLR')
     try {
       await contracts.setPaused(true)
       await contracts.setFeed('XRP/USD', 250_000n, 5, hourAgo)
@@ -126,7 +138,7 @@ describe('/topup', () => {
       await ann.say('/topup')
       expect(says(ann)).toContain('WFLR: paused right now')
       expect(says(ann)).toContain('XRP: not available right now, try again soon')
-      expect(ann.labels()[0]).toEqual(['FLR'])
+      expect(ann.labels()[0]).toEqual(['500\u00a0FLR'])
     } finally {
       await contracts.setPaused(false)
       await contracts.setFeed('XRP/USD', 250_000n, 5)
@@ -137,9 +149,9 @@ describe('/topup', () => {
   test('with a number quotes that number of credits', async () => {
     const ann = await chatIn()
     await ann.say('/topup 25,000')
-    expect(says(ann)).toContain('WFLR: 1,250 WFLR for 25,000 credits (25 USD)')
-    await ann.press('FLR')
-    expect(says(ann)).toContain('Pay 1,250 FLR for 25,000 credits (25 USD)')
+    expect(ann.labels().flat()).toContain('1,250\u00a0WFLR')
+    await payIn(ann, 'FLR')
+    expect(says(ann)).toContain('Pay 1,250 FLR for 25 USD (25,000 credits)')
   })
 
   test('shows the amount of the quote, as a person types it', async () => {
@@ -149,9 +161,9 @@ describe('/topup', () => {
       await contracts.setFeed('FLR/USD', 118_720n, 7)
       await world.pass(60)
       await ann.say('/topup 10,000')
-      expect(says(ann)).toContain('WFLR: 842.32 WFLR for 10,000 credits (10 USD)')
-      await ann.press('FLR')
-      expect(says(ann)).toContain('Pay 842.32 FLR for 10,000 credits (10 USD)')
+      expect(ann.labels().flat()).toContain('842.32\u00a0WFLR')
+      await payIn(ann, 'FLR')
+      expect(says(ann)).toContain('Pay 842.32 FLR for 10 USD (10,000 credits)')
     } finally {
       await contracts.setFeed('FLR/USD', 200_000n, 7)
       await world.pass(60)
@@ -181,25 +193,25 @@ describe('/topup', () => {
   })
 
   test.each([
-    ['zero', '0', 'The minimum is 10,000 credits (10 USD).'],
-    ['too few', '9,999', 'The minimum is 10,000 credits (10 USD).'],
+    ['zero', '0', 'The minimum is 10 USD (10,000 credits).'],
+    ['too few', '9,999', 'The minimum is 10 USD (10,000 credits).'],
     ['parts of credits', '10000.5', 'Whole credits only.'],
     ['words', 'a lot', '“\u2068a lot\u2069” is not a number.'],
     [
       'more than the cap',
       '2,500,001',
-      'The maximum per top-up is 1,000 FXRP · 2,500,000 credits (2,500 USD).',
+      'The maximum per top-up is 1,000 FXRP · 2,500 USD (2,500,000 credits).',
     ],
     ['more than anybody may', '99,999,999,999', 'The maximum per top-up is 1,000 FXRP'],
   ])('refuses %s and asks again', async (_what, text, answer) => {
     const ann = await chatIn()
     await ann.say('/topup')
-    await ann.press('FXRP')
+    await payIn(ann, 'FXRP')
     await ann.say(text)
     expect(says(ann)).toContain(answer)
     expect(says(ann)).toContain('How many credits?')
     await ann.say('20000')
-    expect(says(ann)).toContain('Pay 8 FXRP for 20,000 credits (20 USD)')
+    expect(says(ann)).toContain('Pay 8 FXRP for 20 USD (20,000 credits)')
   })
 
   test.each([
@@ -210,7 +222,7 @@ describe('/topup', () => {
   ])('understands amounts as people write them in %s', async (locale, text) => {
     const ann = await chatIn(locale)
     await ann.say('/topup')
-    await ann.press('FLR')
+    await payIn(ann, 'FLR')
     await ann.say(text)
     expect((await world.quoteOf('alice')).credits).toBe(25_000)
   })
@@ -225,7 +237,7 @@ describe('an amount with a unit', () => {
   ])('is worth its credits: %s', async (text, credits) => {
     const ann = await chatIn()
     await ann.say('/topup')
-    await ann.press('FLR')
+    await payIn(ann, 'FLR')
     await ann.say(text)
     expect((await world.quoteOf('alice')).credits).toBe(credits)
   })
@@ -233,9 +245,9 @@ describe('an amount with a unit', () => {
   test('is taken with the command, and a refused one is explained', async () => {
     const ann = await chatIn()
     await ann.say('/topup 20 USD')
-    expect(says(ann)).toContain('for 20,000 credits (20 USD)')
+    expect(says(ann)).toContain('Pay 20 USD (20,000 credits) with:')
     await ann.say('/topup 5 USD')
-    expect(says(ann)).toContain('The minimum is 10,000 credits (10 USD).')
+    expect(says(ann)).toContain('The minimum is 10 USD (10,000 credits).')
     await ann.say('/topup 20 €')
     expect(says(ann)).toContain('“\u206820 €\u2069” is not a number of credits.')
   })
@@ -243,7 +255,7 @@ describe('an amount with a unit', () => {
   test('in the chosen asset is refused, with a button for the credits that it pays for', async () => {
     const ann = await chatIn()
     await ann.say('/topup')
-    await ann.press('FLR')
+    await payIn(ann, 'FLR')
     await ann.say('1,000 FLR')
     expect(says(ann)).toContain('“\u20681,000 FLR\u2069” is not a number of credits.')
     expect(says(ann)).toContain('1,000 FLR ≈ 20,000 credits')
@@ -254,7 +266,7 @@ describe('an amount with a unit', () => {
   test.each(['20 WFLR', '5%', '30 min'])('that pays for nothing is refused: %s', async (text) => {
     const ann = await chatIn()
     await ann.say('/topup')
-    await ann.press('FLR')
+    await payIn(ann, 'FLR')
     await ann.say(text)
     expect(says(ann)).toContain('is not a number of credits.')
     expect(ann.labels().flat().join()).not.toContain('Use ')
@@ -264,7 +276,7 @@ describe('an amount with a unit', () => {
 describe('a quote', () => {
   test('of a token is paid on the page, and does not show the contract’s address', async () => {
     const { ann, quote } = await quoted('WFLR')
-    expect(says(ann)).toContain('Pay 500 WFLR for 10,000 credits (10 USD)')
+    expect(says(ann)).toContain('Pay 500 WFLR for 10 USD (10,000 credits)')
     expect(says(ann)).toContain('10 min left')
     expect(ann.labels()).toEqual([['Pay in browser'], ['‹ Asset']])
     expect(ann.last().keyboard[0]?.[0]?.url).toBe(`${quote.page}?lang=en&tz=UTC`)
@@ -301,7 +313,7 @@ describe('a quote', () => {
     await world.confirmAll()
     await world.follow(30)
     expect(ann.last().id).toBe(id)
-    expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
+    expect(says(ann)).toContain('✅ 10 USD (10,000 credits) added')
   })
 
   test('is not edited while nothing changes', async () => {
@@ -335,7 +347,7 @@ describe('a quote', () => {
   test('of the service’s own token names the bonus', async () => {
     const { ann } = await quoted('service')
     expect(says(ann)).toContain(
-      'Pay 200 WDG for 10,000 credits (10 USD) and 1,000 credits (1 USD) on top',
+      'Pay 200 WDG for 10 USD (10,000 credits) and 1 USD (1,000 credits) on top',
     )
   })
 
@@ -415,8 +427,8 @@ describe('a payment', () => {
     expect(ann.labels()).toEqual([['‹ Menu']])
     await world.confirmAll()
     await world.follow()
-    expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
-    expect(says(ann)).toMatch(/You have [\d,]+ credits/)
+    expect(says(ann)).toContain('✅ 10 USD (10,000 credits) added')
+    expect(says(ann)).toMatch(/You have [\d.,]+ USD/)
     expect(says(ann)).toContain('Paid: 500 WFLR, receipt')
     expect(ann.labels()).toEqual([['Slots'], ['Top up again'], ['‹ Menu']])
     expect(ann.last().id).toBe(id)
@@ -443,7 +455,7 @@ describe('a payment', () => {
     await world.pay(quote)
     await world.confirmAll()
     await world.follow()
-    expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
+    expect(says(ann)).toContain('✅ 10 USD (10,000 credits) added')
   })
 
   test('in XRP is credited when it is found', async () => {
@@ -451,7 +463,7 @@ describe('a payment', () => {
     await world.pay(quote)
     await world.look()
     await world.follow()
-    expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
+    expect(says(ann)).toContain('✅ 10 USD (10,000 credits) added')
     expect(says(ann)).toContain('Paid: 4 XRP')
   })
 
@@ -460,7 +472,7 @@ describe('a payment', () => {
     await world.pay(less.quote, (less.quote.amount * 3n) / 4n)
     await world.confirmAll()
     await world.follow()
-    expect(says(less.ann)).toContain('✅ 7,500 credits (7.50 USD) added')
+    expect(says(less.ann)).toContain('✅ 7.50 USD (7,500 credits) added')
     expect(says(less.ann)).toContain(
       'You paid 375 WFLR of 500 WFLR. The payment was credited at the locked price.',
     )
@@ -468,7 +480,7 @@ describe('a payment', () => {
     await world.pay(more.quote, more.quote.amount * 2n)
     await world.confirmAll()
     await world.follow()
-    expect(says(more.ann)).toContain('✅ 20,000 credits (20 USD) added')
+    expect(says(more.ann)).toContain('✅ 20 USD (20,000 credits) added')
     expect(says(more.ann)).toContain('You paid more than requested; the full amount is credited.')
   })
 
@@ -479,7 +491,7 @@ describe('a payment', () => {
       await world.pay(quote, half)
       await world.confirmAll()
       await world.follow()
-      expect(says(ann)).toContain('✅ 5,000 credits (5 USD) added')
+      expect(says(ann)).toContain('✅ 5 USD (5,000 credits) added')
       const rest = formatAmount({ units: half, decimals: quote.decimals, symbol: asset }, 'en')
       expect(says(ann)).toContain(
         `Still to pay: ${rest.replace('\u00a0', ' ')}, the same way and at this price, until `,
@@ -492,7 +504,7 @@ describe('a payment', () => {
       await world.pay(quote, half)
       await world.confirmAll()
       await world.follow(30)
-      expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
+      expect(says(ann)).toContain('✅ 10 USD (10,000 credits) added')
       expect(says(ann)).not.toContain('Still to pay')
       expect(ann.labels()).toEqual([['Slots'], ['Top up again'], ['‹ Menu']])
     }
@@ -501,7 +513,7 @@ describe('a payment', () => {
   test('of a large part offers a top-up of the remainder when the quote has expired', async () => {
     const ann = await chatIn()
     await ann.say('/topup 100000')
-    await ann.press('WFLR')
+    await payIn(ann, 'WFLR')
     const quote = await world.quoteOf('alice')
     await world.pay(quote, quote.amount / 2n)
     await world.confirmAll()
@@ -509,7 +521,7 @@ describe('a payment', () => {
     expect(ann.labels().flat()).not.toContain('Top up the rest')
     await world.follow(605)
     await ann.press('Top up the rest')
-    expect(says(ann)).toContain('for 50,000 credits')
+    expect(says(ann)).toContain('(50,000 credits)')
   })
 
   test('that is late is credited at the price at that time, and the message says so', async () => {
@@ -520,7 +532,7 @@ describe('a payment', () => {
     await world.pay(quote)
     await world.confirmAll()
     await world.follow(60)
-    expect(says(ann)).toContain('✅ 20,000 credits (20 USD) added')
+    expect(says(ann)).toContain('✅ 20 USD (20,000 credits) added')
     expect(says(ann)).toContain('The payment arrived after the quote expired')
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
   })
@@ -557,7 +569,7 @@ describe('a payment', () => {
     await world.pay(quote)
     await world.confirmAll()
     await world.follow()
-    expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
+    expect(says(ann)).toContain('✅ 10 USD (10,000 credits) added')
   })
 
   test('does not edit a message that shows another screen by then', async () => {
@@ -579,7 +591,7 @@ describe('a payment', () => {
     await world.confirmAll()
     await world.follow()
     const older = ann.all().find((message) => message.id === id)
-    expect(older?.text).toContain('10,000 credits (10\u00a0USD) added')
+    expect(older?.text).toContain('10\u00a0USD (10,000 credits) added')
     expect(older?.keyboard).toEqual([])
   })
 
@@ -648,9 +660,9 @@ test('the credits for renewals of slots are offered as an amount', async () => {
   await world.as('carol', updateSubscriptions, { body: { autoRenew: true } })
   const carol = await world.linked('carol')
   await carol.say('/topup')
-  await carol.press('FLR')
-  await carol.press('Slots: 10,000 credits')
-  expect(says(carol)).toContain('Pay 500 FLR for 10,000 credits (10 USD)')
+  await payIn(carol, 'FLR')
+  await carol.press('Slots: 10\u00a0USD')
+  expect(says(carol)).toContain('Pay 500 FLR for 10 USD (10,000 credits)')
 })
 
 describe('a payment for slots', () => {
@@ -666,7 +678,7 @@ describe('a payment for slots', () => {
     await world.sql`delete from subscriptions where wallet = ${wallet}`
     const bob = await world.linked('bob', ['read', 'write', 'spend'])
     await bob.say('/new wallet')
-    expect(says(bob)).toContain('No free slot')
+    expect(says(bob)).toContain('30 days: 0.50 USD')
     world.telegram.pressRaw(bob.id, bob.last().id, packed('topup.buy', BUY))
     await world.settle()
     return { bob, quote: await world.quoteOf('bob') }
@@ -679,11 +691,11 @@ describe('a payment for slots', () => {
   test('leads from its quote back to the choice of the asset for the same slots', async () => {
     const { bob } = await waiting()
     await bob.press('‹ Asset')
-    expect(says(bob)).toContain('For 1 slot, 30 days: 500 credits (0.50 USD).')
+    expect(says(bob)).toContain('1 watch, 30 days: 0.50 USD (500 credits).')
     await bob.press('‹ Back')
-    expect(says(bob)).toContain('No free slot')
+    expect(says(bob)).toContain('30 days: 0.50 USD')
     expect(bob.labels().flat()).toContain('Continue')
-    await bob.press('Pay and add slots')
+    await bob.press('Pay')
     await bob.press('Open quote')
     expect(says(bob)).toContain('Pay 500 FLR')
   })
@@ -692,13 +704,13 @@ describe('a payment for slots', () => {
     await world.accept('bob')
     const bob = await world.linked('bob')
     await bob.say('/new wallet')
-    await bob.press('Pay and add slots')
-    await bob.press('FLR')
-    expect(says(bob)).toContain('also spend your credits on slots')
+    await bob.press('Pay')
+    await payIn(bob, 'FLR')
+    expect(says(bob)).toContain('Let this chat spend your credits')
     await bob.press('‹ Back')
-    expect(says(bob)).toContain('Pay with:')
+    expect(says(bob)).toContain('Pay 10 USD (10,000 credits) with:')
     await bob.press('‹ Back')
-    expect(says(bob)).toContain('No free slot')
+    expect(says(bob)).toContain('30 days: 0.50 USD')
     expect(bob.labels()).toContainEqual(['Continue'])
   })
 
@@ -706,18 +718,16 @@ describe('a payment for slots', () => {
     await world.accept('bob')
     const bob = await world.linked('bob', ['read', 'write', 'spend'])
     await bob.say('/new wallet')
-    expect(says(bob)).toContain('1 slot, 30 days: 500 credits (0.50 USD).')
-    await bob.press('Pay and add slots')
+    expect(says(bob)).toContain('One watch, 30 days: 0.50 USD (500 credits).')
+    await bob.press('Pay')
     expect(says(bob)).toContain(
-      'For 1 slot, 30 days: 500 credits (0.50 USD). You top up 10,000 credits (10 USD). Left afterwards: 9,500 credits (9.50 USD).',
+      '1 watch, 30 days: 0.50 USD (500 credits). Left afterwards: 9.50 USD (9,500 credits).',
     )
-    expect(says(bob)).toContain(
-      'Auto-renew is off: the term ends after 30 days, and nothing more is charged.',
-    )
-    await bob.press('FLR')
+    expect(says(bob)).toContain('Auto-renew is off: nothing more is charged.')
+    await payIn(bob, 'FLR')
     for (const text of [
-      'For 1 slot, 30 days: 500 credits (0.50 USD). The slots are added',
-      'Auto-renew is off: the term ends after 30 days',
+      'Buys 1 watch, 30 days: 0.50 USD (500 credits).',
+      'Auto-renew is off: nothing more is charged.',
     ]) {
       expect(says(bob)).toContain(text)
     }
@@ -729,9 +739,9 @@ describe('a payment for slots', () => {
     await world.follow()
     expect(bob.all()).toHaveLength(count)
     for (const text of [
-      '✅ 10,000 credits (10 USD) added',
-      '🎟️ 1 slot added for 500 credits (0.50 USD). Auto-renew is off: the term ends',
-      `You have ${balanceCredits.toLocaleString('en')} credits`,
+      '✅ 10 USD (10,000 credits) added',
+      '🎟️ 1 slot added for 0.50 USD (500 credits). Auto-renew is off: nothing more',
+      `(${balanceCredits.toLocaleString('en')} credits).`,
       'New watch · Wallet balance · 1/3',
     ]) {
       expect(says(bob)).toContain(text)
@@ -800,7 +810,7 @@ describe('a payment for slots', () => {
     await change(bob)
     await paid(quote)
     await world.follow()
-    expect(says(bob)).toContain('🎟️ 1 slot added for 500 credits (0.50 USD).')
+    expect(says(bob)).toContain('🎟️ 1 slot added for 0.50 USD (500 credits).')
     expect(says(bob)).not.toContain('New watch')
     expect(bob.labels()[0]).toEqual(['Resume: Wallet balance'])
   })
@@ -866,7 +876,7 @@ describe('a payment for slots', () => {
     test('asks for that right and then shows the quote, one for the page and the chat', async () => {
       await world.accept('carol')
       const { reader, code } = await asked()
-      expect(says(reader)).toContain('You top up 10,000 credits (10 USD).')
+      expect(says(reader)).toContain('1 watch, 30 days: 0.50 USD (500 credits). Left afterwards')
       expect(says(reader)).toContain('You pay about 500 FLR. With the box ticked')
       expect(await draft(code)).toBeUndefined()
       await sign(code, true)
@@ -875,8 +885,8 @@ describe('a payment for slots', () => {
       expect(quote.then).toMatchObject({ slots: 1, periods: 1, status: 'waiting' })
       expect([page, again, await draft(code)]).toEqual([quote.handle, quote.handle, quote.handle])
       const [connected, shown] = reader.all().slice(-2)
-      expect(connected?.text).toContain('spend credits on slots')
-      expect(shown && plain(shown)).toContain('Pay 500 FLR for 10,000 credits (10 USD)')
+      expect(connected?.text).toContain('spend credits')
+      expect(shown && plain(shown)).toContain('Pay 500 FLR for 10 USD (10,000 credits)')
       await world.pay(quote)
       await world.confirmAll()
       await world.follow()
@@ -891,7 +901,7 @@ describe('a payment for slots', () => {
       await world.sql`delete from subscriptions where wallet = ${PEOPLE.carol.account.address}`
       const reader = await world.linked('carol', ['read', 'write'])
       await reader.say('/new price')
-      expect(says(reader)).toContain('No free slot')
+      expect(says(reader)).toContain('30 days: 0.50 USD')
       const { code } = await asked(1, reader)
       await sign(code, true)
       await Promise.all([notify(), draft(code)])
@@ -907,7 +917,7 @@ describe('a payment for slots', () => {
     test('leads back to the choice of the asset for the same slots', async () => {
       const { reader } = await asked(2)
       await reader.press('‹ Back')
-      expect(says(reader)).toContain('For 2 slots, 30 days: 1,000 credits (1 USD).')
+      expect(says(reader)).toContain('2 watches, 30 days: 1 USD (1,000 credits).')
       expect(reader.labels().flat()).toEqual(expect.arrayContaining(['WFLR', 'FLR']))
     })
 

@@ -101,7 +101,7 @@ describe('the list', () => {
       ['‹ Menu'],
     ])
     await carol.press('💰 Wallet balance')
-    expect(carol.last().text).toContain('No free slot')
+    expect(carol.last().text).toContain('30 days: 0.50 USD')
     await world.giveSlots('carol', 1)
     await carol.say('/watches')
     await carol.press('💰 Wallet balance')

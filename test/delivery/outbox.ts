@@ -52,6 +52,7 @@ export function outboxDeps(
     notices: createNotices({
       clock,
       publicUrl,
+      box: createSecretBox(Buffer.alloc(32, 7)),
       botUsername: () => undefined,
       listChatsShowingTopup: () => Promise.resolve([]),
       billing,

@@ -99,9 +99,9 @@ describe('an alert', () => {
 describe('a second watch', () => {
   test('without a free slot is paid for in eight presses, and its form opens', async () => {
     await ann.say('/new')
-    await ann.read('No free slot · 1 of 1 used')
+    await ann.read('All your watches are in use · 1 of 1')
     const effort = await effortOf(async () => {
-      await ann.tap('Pay and add slots')
+      await ann.tap('Pay')
       await ann.tap('FLR')
       await ann.open('Open the page')
       await ann.tick('Also allow the chat to spend')
@@ -109,14 +109,14 @@ describe('a second watch', () => {
       // The page continues with the payment.
       await ann.confirm('Send this transaction?')
       await ann.paid()
-      await ann.read('spend credits on slots.')
+      await ann.read('spend credits.')
       await ann.read('What should be watched?')
     })
     expect(effort).toEqual({ taps: 8, confirmations: 3, visits: 1 })
-    const credited = await ann.read('10,000 credits (10 USD) added')
+    const credited = await ann.read('10 USD (10,000 credits) added')
     for (const text of [
-      'You have 9,500 credits (9.50 USD).',
-      '1 slot added for 500 credits (0.50 USD). Auto-renew is off',
+      'You have 9.50 USD (9,500 credits).',
+      '1 slot added for 0.50 USD (500 credits). Auto-renew is off',
       'What should be watched?',
     ]) {
       expect(normalizedText(credited.text)).toContain(text)
@@ -147,12 +147,12 @@ describe('a person whose chat may spend', () => {
     await cleo.read('is now being watched.')
     const effort = await effortOf(async () => {
       await cleo.say('/new')
-      await cleo.read('No free slot')
-      await cleo.tap('Pay and add slots')
+      await cleo.read('30 days: 0.50 USD')
+      await cleo.tap('Pay')
       await cleo.tap('FLR')
       await cleo.open('Pay in browser')
       await cleo.pay()
-      const receipt = await cleo.read('1 slot added for 500 credits (0.50 USD). Auto-renew is off')
+      const receipt = await cleo.read('1 slot added for 0.50 USD (500 credits). Auto-renew is off')
       expect(normalizedText(receipt.text)).toContain('What should be watched?')
     }, cleo)
     expect(effort.taps).toBeLessThanOrEqual(8)
@@ -162,7 +162,7 @@ describe('a person whose chat may spend', () => {
     await topUp('19,500 credits')
     await cleo.say('/status')
     const status = await cleo.read('Chain: block')
-    expect(normalizedText(status.text)).toContain('💳 19,500 credits (19.50 USD) · 🎟️ Slots: 1 of 2')
+    expect(normalizedText(status.text)).toContain('💳 19.50 USD (19,500 credits) · 🎟️ Slots: 1 of 2')
   })
 })
 
@@ -176,7 +176,7 @@ async function topUp(balance: string): Promise<void> {
   await cleo.pay()
   const credited = await cleo.read(`You have ${balance}`)
   expect(credited.id).toBe(quote.id)
-  expect(normalizedText(credited.text)).toContain('✅ 10,000 credits (10 USD) added')
+  expect(normalizedText(credited.text)).toContain('✅ 10 USD (10,000 credits) added')
 }
 
 test('four more slots are bought with credits in six presses, three of them “+”', async () => {

@@ -143,7 +143,7 @@ describe('with a wallet', () => {
   test('that has a name, the reader can allow the chat to spend', async () => {
     const { path } = await askedChat()
     await open(path, { name: 'Test Wallet' })
-    await page.getByLabel('Also allow the chat to spend credits on slots').check()
+    await page.getByLabel('Also allow the chat to spend credits').check()
     await button(SIGN).click()
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
     expect((await links())[0]?.scopes).toEqual(['read', 'write', 'spend'])

@@ -61,7 +61,7 @@ describe('the wallet in a sandbox', () => {
     await button(/^Pay /).click()
     await page.getByText('Send this transaction?').waitFor()
     await button('Confirm').click()
-    await page.getByRole('heading', { name: '10,000 credits (10 USD) added' }).waitFor()
+    await page.getByRole('heading', { name: '10 USD (10,000 credits) added' }).waitFor()
   }, 60_000)
 
   /** A quote of Carol's, and the page to pay it on. */

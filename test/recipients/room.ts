@@ -39,6 +39,7 @@ export async function openRoom() {
     notices: createNotices({
       listChatsShowingTopup: () => Promise.resolve([]),
       clock,
+      box: createSecretBox(Buffer.alloc(32, 7)),
       publicUrl: PUBLIC_URL,
       botUsername,
       billing: { serviceTokenSymbol: 'WDG' },

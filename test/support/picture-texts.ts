@@ -1,5 +1,7 @@
+import { formatWeekday } from '#src/i18n/format.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { cardWords } from '#src/pictures/weekly-card.ts'
 import { type PictureWords, pictureWords } from '#src/pictures/words.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 
@@ -18,7 +20,33 @@ export function everyPictureText(...locales: readonly Locale[]): readonly string
   const words = locales.flatMap((locale) =>
     views.map((view) => pictureWords(view, { locale, timezone: 'UTC' })),
   )
-  return [...new Set(words.flatMap(textsOf))]
+  return [...new Set([...words.flatMap(textsOf), ...locales.flatMap(cardTexts)])]
+}
+
+/** Texts of weekly cards: every month and day of the week, and the labels of all figures. */
+function cardTexts(locale: Locale): readonly string[] {
+  const counted = { known: 12_345, bad: 6789 }
+  const weeks = Array.from({ length: 12 }, (_, month) =>
+    cardWords({
+      locale,
+      name: 'Alpha',
+      address: '0x12ab4F1111111111111111111111111111cd3412',
+      firstDay: `2026-${String(month + 1).padStart(2, '0')}-10`,
+      incidents: 3,
+      provider: { days: [], rounds: counted, duties: counted },
+      balance: { units: '1', decimals: 0, symbol: 'FLR' },
+    }),
+  )
+  const days = Array.from({ length: 7 }, (_, day) =>
+    formatWeekday(new Date(AS_OF.getTime() + day * 24 * HOUR_MS), locale, 'UTC'),
+  )
+  return [
+    ...weeks.flatMap(({ week, lines }) => [
+      week,
+      ...lines.flatMap(({ label, value }) => [label, value]),
+    ]),
+    ...days,
+  ]
 }
 
 /** The texts of one picture. */

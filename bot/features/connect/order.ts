@@ -53,7 +53,7 @@ function fromCredits(
 ): Lines {
   const { quantity, periods } = asked
   const line = t.html('bot:connect.order', {
-    slots: t('units:slots', { count: quantity }),
+    watches: t('units:watches', { count: quantity }),
     duration: formatDuration(periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'short'),
     price: creditsWithUsd(t, priceSlots(quantity, periods).totalCredits),
   })

@@ -60,8 +60,6 @@ export function connectScreen(
           ...(order.length === 0 ? [] : ['', ...order]),
           '',
           t.html('bot:connect.allowSteps', { code, wallet: walletName(wallet) }),
-          '',
-          t.html('bot:connect.allowsMore'),
         ]
       : [
           `🔗 ${t.html('bot:connect.title')}`,

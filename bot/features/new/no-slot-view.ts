@@ -1,4 +1,4 @@
-/** The screen of a new watch if no slot is free: the price of a slot, and the ways to get one. */
+/** The screen of a new watch if no slot is free: the price of one more watch, and the ways to get it. */
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
 import { creditsWithUsd, usdText } from '#src/billing/price-text.ts'
@@ -6,7 +6,6 @@ import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import type { TextKey, Translate } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { plainOf } from '#src/telegram/text.ts'
-import { labelWithPrice } from '../../views/price-label.ts'
 import { renewalLine, waitingLine } from '../../views/purchase-lines.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { act, menuButton, type Reader, screen, type View } from '../../views/view.ts'
@@ -36,7 +35,9 @@ export function noSlot(
   const { used, total, waiting } = slots
   const isFull = total >= slotsMax
   const asked = { quantity: 1, periods: 1, renew: false }
-  const title = `🎟️ ${t.html('bot:noSlot.title', { used, total })}`
+  const isFirst = total === 0 && waiting === 0
+  const about = isFirst ? t.html('bot:home.empty') : t.html('bot:noSlot.title', { used, total })
+  const title = `🎟️ ${about}`
   const trial = isFull ? undefined : options.trial
   const lines = [
     title,
@@ -45,16 +46,19 @@ export function noSlot(
     ...(isFull
       ? [t.html('bot:noSlot.full', { max: slotsMax })]
       : [
-          t.html('bot:noSlot.price', { credits: credits(t, price), usd: usdText(t, price) }),
-          renewalLine(t, asked),
+          [
+            t.html(isFirst ? 'bot:noSlot.first' : 'bot:noSlot.price', {
+              price: creditsWithUsd(t, price),
+            }),
+            renewalLine(t, asked),
+          ].join(' '),
           waitingLine(t, options.waiting, waiting + 1),
-          t.html('bot:noSlot.balance', { balance: creditsWithUsd(t, balanceCredits) }),
+          balanceCredits === 0
+            ? undefined
+            : t.html('bot:noSlot.balance', { balance: creditsWithUsd(t, balanceCredits) }),
           balanceCredits >= price
             ? undefined
-            : t.html('bot:noSlot.minimum', {
-                credits: credits(t, MIN_TOPUP_CREDITS),
-                usd: usdText(t, MIN_TOPUP_CREDITS),
-              }),
+            : t.html('bot:noSlot.minimum', { price: creditsWithUsd(t, MIN_TOPUP_CREDITS) }),
         ]),
   ]
   const question = isFull || waiting === 0 ? [] : ['', t.html('bot:noSlot.howMany')]
@@ -96,7 +100,7 @@ function buyOne(
   style: 'primary' | undefined,
 ): readonly Button[] {
   const price = priceSlots(asked.quantity, asked.periods).totalCredits
-  const label = labelWithPrice(t, price, (text) => t('bot:button.addSlot', { price: text }))
+  const label = t('bot:button.addSlot', { price: usdText(t, price) })
   const add = act(label, packed('slots.quote', asked), style)
   return waysToBuy(t, add, {
     canSpend: buyer.canSpend,
@@ -131,8 +135,4 @@ function buyFor(
   const forAll = choice(slots.waiting + 1, 'bot:button.slotsWithNew', first)
   const forWaiting = choice(slots.waiting, 'bot:button.slotsForWaiting')
   return slots.waiting < room ? [[forAll], [forWaiting]] : [[forWaiting]]
-}
-
-function credits(t: Translate, count: number): string {
-  return t.html('units:credits', { count })
 }

@@ -104,6 +104,20 @@ onPress(composer, 'settings.recoveries', PRIVATE, (ctx, { on }) =>
   change(ctx, () => ({ recoveries: on }), severityScreen),
 )
 
+onPress(composer, 'settings.weekly', PRIVATE, async (ctx, { on }) => {
+  const { version, ...before } = await ctx.call(getSettings)
+  await ctx.call(replaceSettings, {
+    body: { ...before, weeklyCard: on },
+    ifMatch: replaceSettings.etag?.({ ...before, version }),
+  })
+  const said = ctx.t(`bot:settings.weekly.${on ? 'on' : 'off'}`)
+  // The button below a card leaves the card as it is.
+  if (await isDelivered(ctx)) return ctx.answer(said)
+  const wallet = await readWallet(ctx)
+  if (wallet === undefined) return showSettings(ctx)
+  await show(ctx, alertTimesScreen(ctx.reader, wallet))
+})
+
 onPress(composer, 'settings.quiet', PRIVATE, async (ctx, { field, value }) => {
   const set = (changes: Partial<Settings['quietHours']>) =>
     change(ctx, ({ quietHours }) => ({ quietHours: { ...quietHours, ...changes } }), quietScreen)

@@ -65,7 +65,7 @@ interface WalletSettings {
 
 function walletLines(reader: Reader, { address, settings }: WalletSettings): readonly string[] {
   const { t } = reader
-  const { minSeverity, recoveries } = settings
+  const { minSeverity, recoveries, weeklyCard } = settings
   return [
     t.html('bot:settings.wallet', { wallet: id(walletName(address)) }),
     quietLine(reader, settings),
@@ -73,6 +73,7 @@ function walletLines(reader: Reader, { address, settings }: WalletSettings): rea
     remindLine(reader, settings),
     t.html('bot:settings.severity', { severity: t(`bot:severity.${minSeverity}`) }),
     t.html(`bot:settings.recoveries.${onOff(recoveries)}`),
+    t.html(`bot:settings.weekly.${onOff(weeklyCard)}`),
   ]
 }
 
@@ -86,6 +87,13 @@ export function alertTimesScreen(reader: Reader, wallet: WalletSettings): View {
       act(t('bot:button.digest'), packed('settings.digest', { value: 'show' })),
       act(t('bot:button.reminders'), packed('settings.remind', { choice: 'ask' })),
       act(t('bot:button.severity'), packed('settings.severity', { level: 'ask' })),
+    ],
+    [
+      choiceButton(
+        t('bot:button.weekly'),
+        wallet.settings.weeklyCard,
+        packed('settings.weekly', { on: !wallet.settings.weeklyCard }),
+      ),
     ],
     [backToSettings(t)],
   ])

@@ -177,6 +177,12 @@ onPress(composer, 'slots.renew', PRIVATE, async (ctx, { id, on }) => {
   await showSubscriptions(ctx, `✓ ${ctx.t.html(key, { number: bare(id) })}`)
 })
 
+onPress(composer, 'slots.renewAll', PRIVATE, async (ctx, { on }) => {
+  if (!on || rightsOf(ctx).canSpend)
+    await ctx.call(updateSubscriptions, { body: { autoRenew: on } })
+  await showSlots(ctx)
+})
+
 onPress(composer, 'slots.again', PRIVATE, (ctx, { id }) => showRenewal(ctx, id))
 
 /**

@@ -1,6 +1,6 @@
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { OFFERED_PERIODS, PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
-import { creditsWithUsd } from '#src/billing/price-text.ts'
+import { creditsWithUsd, usdText } from '#src/billing/price-text.ts'
 import type {
   Capacity,
   RenewalQuote,
@@ -13,8 +13,7 @@ import { firstLabels } from '#src/i18n/name-list.ts'
 import { id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
-import { labelWithPrice } from '../../views/price-label.ts'
-import { waitingLine } from '../../views/purchase-lines.ts'
+import { renewalLine, waitingLine } from '../../views/purchase-lines.ts'
 import { slotUse } from '../../views/slot-use.ts'
 import {
   act,
@@ -75,9 +74,7 @@ export function slotsScreen(
           date: date(reader, endsAt),
         })
       : undefined,
-    ...subscriptions
-      .slice(0, LINES_MAX)
-      .map((subscription) => subscriptionLine(reader, subscription)),
+    ...sumLines(reader, subscriptions),
     t.html('bot:slots.balance', { balance: creditsWithUsd(t, balanceCredits) }),
     t.html('bot:slots.price', {
       price: creditsWithUsd(t, SLOT_PRICE_CREDITS),
@@ -86,10 +83,20 @@ export function slotsScreen(
   ]
   const isFull = total >= capacity.max
   const add = packed('slots.quote', { quantity: 1, periods: 1, renew: false })
+  const isRenewed = subscriptions.some(({ autoRenew }) => autoRenew)
   const startTrial = packed('trial.start', { next: 'slots', terms: options.terms })
   return screen(lines, [
     isFull ? [] : [act(t('bot:button.addSlots'), add, 'primary')],
     options.mayStartTrial && !isFull ? [act(t('bot:button.startTrial'), startTrial)] : [],
+    // Turning it off needs no right to spend.
+    subscriptions.length === 0 || !(isRenewed ? options.canWrite : options.canSpend)
+      ? []
+      : [
+          act(
+            t(isRenewed ? 'bot:button.renewAllOff' : 'bot:button.renewAllOn'),
+            packed('slots.renewAll', { on: !isRenewed }),
+          ),
+        ],
     [
       ...(subscriptions.length === 0
         ? []
@@ -100,8 +107,41 @@ export function slotsScreen(
   ])
 }
 
-/** Maximum number of subscriptions on one screen; the others are in the list of all subscriptions. */
-const LINES_MAX = 5
+/**
+ * All running subscriptions as one line, because nobody counts subscriptions; each of them is in the list. Those in
+ * their grace period follow as lines of their own: their slots end soon.
+ */
+function sumLines(reader: Reader, subscriptions: readonly Subscription[]): readonly string[] {
+  const { t } = reader
+  const isLate = ({ status }: Subscription) => status === 'grace'
+  const running = subscriptions.filter((subscription) => !isLate(subscription))
+  const late = subscriptions.filter(isLate).map((each) => subscriptionLine(reader, each))
+  if (running.length === 0) return late
+  const dates = new Set(running.map(({ endsAt }) => date(reader, endsAt)))
+  const first = new Date(Math.min(...running.map(({ endsAt }) => endsAt.getTime())))
+  const line = t.html(dates.size === 1 ? 'bot:slots.sum' : 'bot:slots.sumFirst', {
+    slots: slots(t, countOf(running)),
+    date: date(reader, first),
+    renewal: renewalOf(t, running),
+  })
+  return [line, ...late]
+}
+
+/** What is renewed: nothing, everything at its price, or so many slots. */
+function renewalOf(t: Translate, running: readonly Subscription[]): string {
+  const renewed = running.filter(({ autoRenew }) => autoRenew)
+  if (renewed.length === 0) return t('bot:slots.sumOff')
+  if (renewed.length < running.length) return slots(t, countOf(renewed))
+  const prices = renewed.map((each) => priceSlots(each.quantity, each.periods).totalCredits)
+  return creditsWithUsd(
+    t,
+    prices.reduce((sum, price) => sum + price, 0),
+  )
+}
+
+function countOf(subscriptions: readonly Subscription[]): number {
+  return subscriptions.reduce((sum, { quantity }) => sum + quantity, 0)
+}
 
 function subscriptionLine(reader: Reader, subscription: Subscription): string {
   const { t } = reader
@@ -156,7 +196,7 @@ export function quoteScreen(
     options.canSpend ? undefined : t.html('bot:slots.noSpend'),
   ]
   const buy = act(
-    labelWithPrice(t, totalCredits, (price) => t('bot:button.buyFor', { price })),
+    t('bot:button.buyFor', { price: usdText(t, totalCredits) }),
     packed('slots.buy', { ...asked, credits: totalCredits }),
     'primary',
   )
@@ -186,7 +226,7 @@ export function renewalScreen(
   const { t } = reader
   const { quantity, periods: count, totalCredits, shortfallCredits } = quote
   const pay = act(
-    labelWithPrice(t, totalCredits, (price) => t('bot:button.buyFor', { price })),
+    t('bot:button.buyFor', { price: usdText(t, totalCredits) }),
     packed('slots.payTerm', { id: subscription.id, term, credits: totalCredits }),
     'primary',
   )
@@ -288,12 +328,12 @@ export function boughtScreen(
   },
 ): View {
   const { t } = reader
-  const { id: number, autoRenew } = subscription
+  const { quantity, periods: count, autoRenew: renew } = subscription
   const { resuming, draft, hasSlot } = options
   const waited = firstLabels(t, resuming)
   const lines = [
     `✅ ${boughtLine(reader, subscription, options.balanceCredits)}`,
-    t.html(autoRenew ? 'bot:slots.nowRenews' : 'bot:slots.nowEnds', { number: id(number) }),
+    renewalLine(t, { quantity, periods: count, renew }),
     waited === undefined ? undefined : t.html('bot:slots.resuming', { names: waited }),
   ]
   // A person without a draft gets the first question of the wizard.

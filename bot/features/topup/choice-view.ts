@@ -5,7 +5,6 @@ import { formatDuration, formatNumber, formatPercent } from '#src/i18n/format.ts
 import { id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
-import { labelWithPrice } from '../../views/price-label.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { backFromPurchase } from '../start/resume-view.ts'
 import { topupAmountText } from './amount-text.ts'
@@ -50,23 +49,22 @@ export function assetChoice(
 ): View {
   const { open, credits: wanted, purchase, isFromWizard = false } = options
   const usable = assets.filter(({ state }) => state === 'open')
+  const priced = wanted ?? SHOWN_CREDITS
   const offer =
     usable.length === 0
       ? [t.html('bot:topup.allOff')]
       : [
-          t.html('bot:topup.price', {
-            credits: t('units:credits', { count: 1000 }),
-            price: usdText(t, 1000),
-          }),
-          ...assets.map((asset) => assetLine(t, asset, wanted ?? SHOWN_CREDITS)),
+          ...assets.flatMap((asset) => assetLine(t, asset, priced)),
+          t.html('bot:topup.price', { credits: creditsWithUsd(t, priced) }),
         ]
   // A command leads back to the menu, the purchase of slots to where it began.
   const isPurchase = isFromWizard || purchase !== undefined
   const before = isPurchase ? [backFromPurchase(t, isFromWizard)] : []
   const lines = [
     options.notice,
-    `💳 ${t.html('bot:topup.title', { balance: creditsWithUsd(t, options.balanceCredits) })}`,
-    ...(purchase === undefined ? [] : [...purchaseLines(t, purchase, wanted ?? 0), '']),
+    ...(purchase === undefined
+      ? [`💳 ${t.html('bot:topup.title', { balance: creditsWithUsd(t, options.balanceCredits) })}`]
+      : [`💳 ${purchaseLines(t, purchase, priced).join('\n')}`, '']),
     ...offer,
     ...(open === undefined
       ? []
@@ -77,40 +75,39 @@ export function assetChoice(
       ? []
       : [act(t('bot:button.openQuote'), packed('topup.check', { handle: open.handle }), 'primary')]
   const buttons = usable
-    .filter((asset) => (wanted ?? 0) <= (creditsMax(asset) ?? Number.POSITIVE_INFINITY))
+    .filter((asset) => priced <= mostOf(asset) || wanted === undefined)
     .map((asset, index) => {
       const { key } = asset
       const data = chosenData(key, wanted, purchase)
-      return act(assetLabel(t, asset), data, index === 0 && !open ? 'primary' : undefined)
+      return act(assetLabel(t, asset, priced), data, index === 0 && !open ? 'primary' : undefined)
     })
   return screen(lines, [
     goOn,
-    ...inRows(buttons, 3),
+    ...inRows(buttons, 2),
     before.length === 0 ? [menuButton(t)] : before,
   ])
 }
 
-/** Line with the price of credits in an asset, or why the asset is not accepted now. */
-function assetLine(t: Translate, asset: OfferedAsset, wanted: number): string {
-  const { symbol, state, bonusBps, capUnits } = asset
+/** Line about an asset that is not accepted now, or not for so many credits; none for what is not offered at all. */
+function assetLine(t: Translate, asset: OfferedAsset, wanted: number): readonly string[] {
+  const { symbol, state, capUnits } = asset
   const values = { asset: id(symbol) }
-  if (state !== 'open') return t.html(`bot:topup.${state}`, values)
-  const priced = {
-    ...values,
-    amount: shownAmount(t, asset, unitsOf(asset, wanted)),
-    credits: creditsWithUsd(t, wanted),
-  }
-  if (bonusBps > 0) {
-    const bonus = creditsWithUsd(t, Math.floor((wanted * bonusBps) / BPS))
-    return t.html('bot:topup.assetBonus', { ...priced, bonus })
-  }
-  if (capUnits === undefined) return t.html('bot:topup.asset', priced)
-  return t.html('bot:topup.assetCap', { ...priced, cap: shownAmount(t, asset, capUnits) })
+  if (state === 'off') return []
+  if (state !== 'open') return [t.html(`bot:topup.${state}`, values)]
+  if (capUnits === undefined || wanted <= mostOf(asset)) return []
+  return [t.html('bot:topup.assetCap', { ...values, cap: shownAmount(t, asset, capUnits) })]
 }
 
-function assetLabel(t: Translate, { symbol, bonusBps }: OfferedAsset): string {
-  if (bonusBps === 0) return symbol
-  return `${symbol} ${formatPercent(bonusBps / BPS, t.locale, { signed: true })}`
+/** Maximum number of credits of one top-up. */
+function mostOf(asset: OfferedAsset): number {
+  return creditsMax(asset) ?? Number.POSITIVE_INFINITY
+}
+
+/** The amount that the credits cost, and the bonus. */
+function assetLabel(t: Translate, asset: OfferedAsset, wanted: number): string {
+  const price = shownAmount(t, asset, unitsOf(asset, wanted))
+  if (asset.bonusBps === 0) return price
+  return `${price} · ${formatPercent(asset.bonusBps / BPS, t.locale, { signed: true })}`
 }
 
 function shownAmount(t: Translate, { symbol, decimals }: OfferedAsset, units: bigint): string {
@@ -126,7 +123,7 @@ export function amountChoice(
   asset: OfferedAsset,
   neededCredits: number | undefined,
 ): View {
-  const most = creditsMax(asset) ?? Number.POSITIVE_INFINITY
+  const most = mostOf(asset)
   const periods = Math.floor(SHOWN_CREDITS / SLOT_PRICE_CREDITS)
   const lines = [
     `💳 ${t.html('bot:topup.askAmount', { asset: id(asset.symbol) })}`,
@@ -150,7 +147,7 @@ export function amountChoice(
           quoteButton(
             asset,
             neededCredits,
-            labelWithPrice(t, neededCredits, (price) => t('bot:button.mySlots', { price })),
+            t('bot:button.mySlots', { price: usdText(t, neededCredits) }),
           ),
         ]
   return screen(lines, [

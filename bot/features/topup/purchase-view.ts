@@ -40,7 +40,7 @@ export function chosenData(
   return packed('topup.buy', { asset, credits, quantity, periods, renew })
 }
 
-/** Lines with the slots, their price and renewal, and the top-up that pays for them. */
+/** Lines with the watches, their price and renewal, and what is left of the top-up that pays for them. */
 export function purchaseLines(
   t: Translate,
   purchase: SlotPurchase,
@@ -48,21 +48,20 @@ export function purchaseLines(
 ): readonly (string | undefined)[] {
   const { quantity, periods, totalCredits, balanceCredits } = purchase
   const line = t.html('bot:topup.forSlots', {
-    slots: t('units:slots', { count: quantity }),
+    watches: t('units:watches', { count: quantity }),
     duration: formatDuration(periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'short'),
     price: creditsWithUsd(t, totalCredits),
-    credits: creditsWithUsd(t, topup),
     balance: creditsWithUsd(t, Math.max(0, balanceCredits + topup - totalCredits)),
   })
   return [line, renewalLine(t, purchase), waitingLine(t, purchase.waiting, quantity)]
 }
 
-/** Lines of an unpaid quote about the slots that it will buy; empty if it buys none. */
+/** Lines of an unpaid quote about the watches that it will pay for; empty if it pays for none. */
 export function slotOrderLines(t: Translate, { then }: Topup): readonly string[] {
   if (then === null) return []
   const { slots: quantity, periods, autoRenew: renew } = then
   const line = t.html('bot:topup.buysSlots', {
-    slots: t('units:slots', { count: quantity }),
+    watches: t('units:watches', { count: quantity }),
     duration: formatDuration(periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'short'),
     price: creditsWithUsd(t, priceSlots(quantity, periods).totalCredits),
   })

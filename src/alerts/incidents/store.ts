@@ -1,6 +1,7 @@
-/** Numbers of incidents. */
-import { sql } from 'drizzle-orm'
+/** Numbers and counts of incidents. */
+import { and, countDistinct, eq, gte, isNull, lt, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import { alerts } from '../tables.ts'
 
 /**
  * Takes the next numbers of these wallets, and locks the wallets until the transaction ends: alerts of one wallet are
@@ -25,4 +26,25 @@ export async function takeNumbers(
     on conflict (wallet) do update set last = n.last + excluded.last
     returning n.wallet, n.last`)
   return new Map(rows.map(({ wallet, last }) => [wallet, last]))
+}
+
+/** Number of incidents of a watch that have an alert in a span. */
+export async function countIncidents(
+  db: Db,
+  { wallet, watchId }: { readonly wallet: string; readonly watchId: number },
+  { from, to }: { readonly from: Date; readonly to: Date },
+): Promise<number> {
+  const [row] = await db
+    .select({ count: countDistinct(alerts.incidentId) })
+    .from(alerts)
+    .where(
+      and(
+        eq(alerts.wallet, wallet),
+        eq(alerts.watchId, watchId),
+        gte(alerts.firedAt, from),
+        lt(alerts.firedAt, to),
+        isNull(alerts.recoveryOf),
+      ),
+    )
+  return row?.count ?? 0
 }

@@ -133,7 +133,8 @@ function chatReaderOf(
 }
 
 /** The page of a message's picture: the same for all readers of a language, as long as the picture is the same. */
-function pictureUrlOf(publicUrl: string, { picture, locale }: Envelope): string | undefined {
+function pictureUrlOf(publicUrl: string, { picture, card, locale }: Envelope): string | undefined {
+  if (card !== undefined) return new URL(`/cards/week.png?card=${card}`, publicUrl).href
   if (picture === undefined) return undefined
   const url = new URL(`/providers/${picture.provider}/share.png`, publicUrl)
   url.searchParams.set('round', String(picture.round))

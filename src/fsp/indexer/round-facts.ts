@@ -39,6 +39,11 @@ export interface RoundFacts extends RoundIndexer {
     limit: number,
     until?: Date | number,
   ): Promise<readonly ProviderObservation[]>
+  /** Verdicts of a provider in the stored rounds that began in a span, oldest first, without values. */
+  verdictsBetween(
+    provider: Address,
+    span: { readonly from: Date; readonly to: Date },
+  ): Promise<readonly { readonly startsAt: Date; readonly checks: RoundVerdicts }[]>
   /** Verdicts of every provider in the stored rounds among the newest `range` ids, newest first, without values. */
   verdictsOfAll(range: number): Promise<ReadonlyMap<Address, readonly RoundVerdicts[]>>
   /** A provider's published rewards of the newest reward epochs that have any, newest first. */
@@ -146,6 +151,15 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       const [last, ...earlier] = rows.map((row) => observedRound(row, provider))
       const newest = await withWholeRounds(wholeRounds, last === undefined ? [] : [last])
       return [...newest, ...earlier.map(({ observation }) => observation)]
+    },
+    async verdictsBetween(provider, span) {
+      const rows = await store.listLettersBetween(db, provider, span)
+      const rounds: { startsAt: Date; checks: RoundVerdicts }[] = []
+      for (const [index, { startsAt, letters }] of rows.entries()) {
+        if (index % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await nextTurn()
+        rounds.push({ startsAt, checks: checksInRecord(letters === null ? {} : { c: letters }) })
+      }
+      return rounds
     },
     async verdictsOfAll(range) {
       const verdicts = new Map<Address, RoundVerdicts[]>()

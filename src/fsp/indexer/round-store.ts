@@ -160,6 +160,21 @@ export async function listNewestRounds(
     .limit(limit)
 }
 
+/** The start of each round that began in a span, and the letters of a provider's checks; null outside of the policy. */
+export function listLettersBetween(
+  db: Db,
+  voter: Address,
+  { from, to }: { readonly from: Date; readonly to: Date },
+): Promise<{ startsAt: Date; letters: string | null }[]> {
+  const { startsAt, providers, round } = fspRounds
+  const letters = sql<string | null>`${providers} -> ${voter}::text ->> 'c'`
+  return db
+    .select({ startsAt, letters })
+    .from(fspRounds)
+    .where(and(gte(startsAt, from), lt(startsAt, to)))
+    .orderBy(round)
+}
+
 /** Verdicts of every provider in the newest `range` round ids, as stored in a record, newest round first. */
 export function listVerdictLetters(
   db: Db,

@@ -1,26 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { isLocale, type Locale } from '#src/kernel/locale.ts'
-import { createSharedCache } from '#src/kernel/shared-cache.ts'
-import { createWorkLimiter } from '#src/kernel/work-limiter.ts'
 import type { App } from '#src/operations/define.ts'
 import { matchesTag, tagOfDocument } from '#src/operations/gate/etag.ts'
 import { drawBadge } from '#src/pictures/badge.ts'
-import { drawPng } from '#src/pictures/png.ts'
 import { drawProvider, drawShared, PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
 import { queryParametersOf } from '../layout.ts'
+import { createPngs } from '../pngs.ts'
 import { type ProviderRoute, requireProvider } from './provider.ts'
 import type { FoundProvider } from './view.ts'
 
 /** Time for which everybody may cache a file: a voting round takes 90 seconds. */
 const FRESH_SECONDS = 60
-/** Limits of rendering, which takes a fraction of a second of a thread. */
-const RENDERING = { runningMax: 1, waitingMax: 20, waitMs: 5000 } as const
-/** Maximum number of cached PNGs, of about 60 KB each. */
-const CACHED_MAX = 100
-/** Time for which a PNG is cached. */
-const KEPT_MS = 10 * MINUTE_MS
-
 /** Each file of a provider, by the end of its path, as a drawing. */
 const FILES = {
   'badge.svg': ({ view, name }: FoundProvider) => drawBadge(view, name),
@@ -28,8 +18,9 @@ const FILES = {
     drawProvider(found.view, optionsOf(found, request)),
   'rounds.png': (found: FoundProvider, request: FastifyRequest) =>
     drawProvider(found.view, optionsOf(found, request)),
-  'share.png': ({ view, name }: FoundProvider, request: FastifyRequest) =>
+  'share.png': ({ view, name }: FoundProvider, request: FastifyRequest, host: string) =>
     drawShared(view, {
+      host,
       rounds: PICTURE_ROUNDS[0],
       palette: 'dark',
       ...timeOf(request),
@@ -44,23 +35,17 @@ const FILES = {
  * voting round, as long as it is stored, for the message of a chat.
  */
 export function providerFiles(server: FastifyInstance, app: App): void {
-  const rendering = createWorkLimiter(RENDERING)
-  // The key is the hash of the SVG, so that an unchanged drawing is not rendered again.
-  const pngs = createSharedCache<string, Buffer>(app.clock, {
-    max: CACHED_MAX,
-    freshMs: () => KEPT_MS,
-  })
-  const render = (svgHash: string, svg: string) =>
-    pngs.get(svgHash, () => rendering.take(() => drawPng(svg)))
+  const render = createPngs(app.clock)
   for (const [file, draw] of Object.entries(FILES)) {
     server.get<ProviderRoute>(`/providers/:address/${file}`, async (request, reply) => {
-      const svg = draw(await requireProvider(app, request, roundOf(request)), request)
+      const found = await requireProvider(app, request, roundOf(request))
+      const svg = draw(found, request, new URL(app.publicUrl).host)
       const tag = tagOfDocument(`${file} ${svg}`)
       if (matchesTag(request.headers['if-none-match'], tag)) {
         return setFileHeaders(reply, tag).code(304).send()
       }
       const isPng = file.endsWith('.png')
-      const body = isPng ? await render(tagOfDocument(svg), svg) : svg
+      const body = isPng ? await render(svg) : svg
       return setFileHeaders(reply, tag)
         .type(isPng ? 'image/png' : 'image/svg+xml; charset=utf-8')
         .send(body)
