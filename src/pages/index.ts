@@ -23,6 +23,7 @@ import { providerFiles } from './providers/files.ts'
 import { providerPage } from './providers/provider.ts'
 import { providersPage } from './providers/providers.ts'
 import { siteFiles } from './site-files.ts'
+import { tokensPage } from './tokens/tokens.ts'
 
 /** Every page of the service. `notFoundPage` answers the other paths. */
 const PAGES = [
@@ -39,6 +40,7 @@ const PAGES = [
   weeklyCardPicture,
   confirmPage,
   unsubscribePage,
+  tokensPage,
   problemPages,
   siteFiles,
   notFoundPage,

@@ -40,8 +40,11 @@ describe('settings', () => {
       /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor the whole wallet 0xf39F…2266:\nQuiet hours: off \(22:00 – 07:00\)\nDigest: off\nReminders of critical alerts: after 15\u00a0min, 1\u00a0h, 4\u00a0h\nMinimum severity: Info\nRecoveries: on$/,
     )
     expect(chat.labels().flat()).toEqual([
-      ...['Mute, quiet hours…', 'Recipients', '🌐 Language', 'Wallets', 'Help', '‹ Menu'],
+      ...['Mute, quiet hours…', 'Recipients', '🌐 Language', 'Wallets', 'Help', 'API tokens'],
+      '‹ Menu',
     ])
+    const buttons = chat.last().keyboard.flat()
+    expect(buttons.find(({ text }) => text === 'API tokens')?.url).toMatch(/^https?:.*\/tokens$/)
     await chat.press('Mute, quiet hours…')
     expect(chat.labels().flat()).toEqual([
       ...['Mute', 'Quiet hours', 'Digest', 'Reminders', 'Severity', '‹ Settings'],

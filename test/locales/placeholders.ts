@@ -199,6 +199,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   period: 'term',
   policy: 'term',
   polls: 'number',
+  prefix: 'code',
   price: {
     'bot:type.feed-move.*': 'amount',
     'bot:inline.feed': 'amount',

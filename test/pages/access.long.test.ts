@@ -67,6 +67,7 @@ async function readings(base: string): Promise<Record<string, string>> {
     'docs-signal': '/docs/watches/provider-fsp/ftso-commit',
     'docs-events': '/docs/events',
     'docs-search': '/docs/search?q=balance',
+    tokens: '/tokens',
     nowhere: '/nowhere',
     problems: '/problems',
     problem: '/problems/validation_failed?ref=01JD-3f9a',

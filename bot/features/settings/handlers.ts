@@ -45,7 +45,14 @@ onPress(composer, 'settings', PRIVATE, (ctx) => showSettings(ctx))
  */
 export async function showSettings(ctx: BotContext, notice?: string): Promise<void> {
   const wallet = await readWallet(ctx)
-  await show(ctx, settingsScreen(ctx.reader, wallet, { now: ctx.app.clock.now(), notice }))
+  await show(
+    ctx,
+    settingsScreen(ctx.reader, wallet, {
+      now: ctx.app.clock.now(),
+      pages: ctx.app.publicUrl,
+      notice,
+    }),
+  )
 }
 
 /** The chat's wallet with its settings; undefined if the chat may not change them. */

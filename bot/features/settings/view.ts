@@ -1,4 +1,5 @@
 import { packed } from '#src/actions/codec.ts'
+import { isOpenLink } from '#src/channels/card/wording.ts'
 import { id } from '#src/i18n/translate.ts'
 import { modernZone } from '#src/i18n/zones.ts'
 import { localeName } from '#src/kernel/locale.ts'
@@ -21,6 +22,8 @@ import { SEVERITY_BY_CODE } from '../recipients/edit-view.ts'
 
 interface SettingsOptions {
   readonly now: Date
+  /** URL of the pages, without a trailing slash. */
+  readonly pages: string
   /** Line about the last action: HTML. */
   readonly notice?: string | undefined
 }
@@ -29,7 +32,7 @@ interface SettingsOptions {
 export function settingsScreen(
   reader: Reader,
   wallet: WalletSettings | undefined,
-  { now, notice }: SettingsOptions,
+  { now, notice, pages }: SettingsOptions,
 ): View {
   const { t, timezone } = reader
   const chat = {
@@ -52,6 +55,7 @@ export function settingsScreen(
     [
       [act(t('bot:button.alertTimes'), packed('settings.alerts'))],
       [act(t('bot:button.recipients'), packed('rec.list')), ...rest],
+      isOpenLink(pages) ? [{ label: t('bot:button.apiTokens'), url: `${pages}/tokens` }] : [],
       [menuButton(t)],
     ],
   )

@@ -9,11 +9,14 @@ import { readLinkedEvidence } from '#src/alerts/evidence/evidence.ts'
 import { isAlertLink, readLinkedAlertPage } from '#src/alerts/history/public-view.ts'
 import { confirmMailbox } from '#src/alerts/messages/test-send.ts'
 import { ChallengeRequest, TokenRequest } from '#src/auth/model.ts'
-import { createChallenge } from '#src/auth/service.ts'
+import { createChallenge, listTokens, revokeToken } from '#src/auth/service.ts'
+import { readTokensLink } from '#src/auth/tokens-link.ts'
 import { ConfirmTopup } from '#src/billing/topups/model.ts'
 import * as payment from '#src/billing/topups/service.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { Id } from '#src/kernel/units.ts'
 import * as connect from '#src/recipients/connect.ts'
 import * as consent from '#src/recipients/consent.ts'
 import { TimeZone } from '#src/recipients/model.ts'
@@ -198,4 +201,35 @@ export const refuseConnectCode = defineLinkOperation({
   id: 'refuseConnectCode',
   scope: 'link:connect',
   handle: ({ app, caller }) => connect.refuseConnectCode(app, caller.code),
+})
+
+/** The tokens of the wallet that signed in on the page, and whether the page may revoke them. */
+export const listTokensOnPage = defineLinkOperation({
+  id: 'listTokensOnPage',
+  scope: 'link:tokens',
+  rate: 'read',
+  handle: async ({ app, caller }) => {
+    const { wallet, scopes } = readTokensLink(app, caller.code)
+    const { data } = await listTokens(app, { wallet, scopes, via: 'page' })
+    return { wallet, tokens: data, mayRevoke: scopes.includes('write') }
+  },
+})
+
+/** Revokes a token of the wallet that signed in on the page. */
+export const revokeTokenOnPage = defineLinkOperation({
+  id: 'revokeTokenOnPage',
+  scope: 'link:tokens',
+  rate: 'write',
+  body: z.strictObject({ id: z.coerce.number().pipe(Id) }),
+  handle: async ({ app, caller, body }) => {
+    const { wallet, scopes } = readTokensLink(app, caller.code)
+    if (!scopes.includes('write')) {
+      const scope = 'write'
+      throw new AppError('forbidden', 'insufficient_scope', {
+        values: { scope },
+        members: { scope },
+      })
+    }
+    await revokeToken(app, { wallet, scopes, via: 'page' }, body)
+  },
 })

@@ -9,6 +9,7 @@ import {
   isDeclined,
   offerWallets,
   shortAddress,
+  signText,
   switchChain,
 } from './wallets.js'
 
@@ -97,8 +98,7 @@ async function signIn({ provider }) {
   const text = find('#message pre')
   text.textContent = made.message
   text.hidden = false
-  const params = [hexOf(made.message), account]
-  const signature = await provider.request({ method: 'personal_sign', params })
+  const signature = await signText(provider, made.message, account)
   step('signature', 'done')
   step('link', 'next')
   await claim({ answer: 'claim', message: made.message, signature, timezone: timezone() })
@@ -154,12 +154,6 @@ async function ask(fields) {
   if (name === undefined) tell(answer?.body.text)
   else showNote(name)
   return undefined
-}
-
-/** @param {string} text */
-function hexOf(text) {
-  const bytes = new TextEncoder().encode(text)
-  return `0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
 
 function timezone() {

@@ -166,6 +166,24 @@ async function addChain(provider, chain) {
 }
 
 /**
+ * The account's signature of a text (EIP-191).
+ *
+ * @param {Provider} provider
+ * @param {string} text
+ * @param {string} account
+ * @returns {Promise<string>}
+ */
+export async function signText(provider, text, account) {
+  return await provider.request({ method: 'personal_sign', params: [hexOf(text), account] })
+}
+
+/** @param {string} text */
+function hexOf(text) {
+  const bytes = new TextEncoder().encode(text)
+  return `0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}
+
+/**
  * Whether the wallet's user declined.
  * @param {unknown} error
  */
