@@ -47,8 +47,12 @@ const history = fc.record({
 const SURE = {
   watches: FEEDS.map(() => {
     return {
-      ...{ percent: 3, windowSeconds: 600, direction: 'any', cooldownSeconds: 0 },
-      ...{ below: '2.4', above: '2.6' },
+      percent: 3,
+      windowSeconds: 600,
+      direction: 'any',
+      cooldownSeconds: 0,
+      below: '2.45',
+      above: '2.51',
     } as const
   }),
   steps: Array.from({ length: 8 }, (_, index) => ({

@@ -6,8 +6,8 @@ import { Spending, spendingAfter, timeLeft } from './burn.ts'
 import { evaluateProviderDaysLeft } from './provider-fsp/days-left.ts'
 
 const START = Date.parse('2026-11-01T00:00:00Z')
-const ADDRESS = '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'
-const PROVIDER = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
+const ADDRESS = '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C' as const
+const PROVIDER = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE' as const
 const STEP_MS = HOUR_MS
 const FLR = 10n ** 18n
 
@@ -19,7 +19,7 @@ function fold(balances: Iterable<bigint>, days = 7) {
   let at = START
   for (const balance of balances) {
     const seen = { role: 'submit' as const, address: ADDRESS, balanceWei: balance.toString() }
-    const observation = { provider: PROVIDER, balances: [seen], at: new Date(at) } as const
+    const observation = { provider: PROVIDER, balances: [seen], at: new Date(at) }
     const outcome = evaluateProviderDaysLeft(state, observation, { days })
     state = outcome.state
     const isNow = outcome.phase === 'firing'
@@ -104,7 +104,7 @@ describe('the time until empty', () => {
     const falling = Array.from({ length: 24 }, (_, index) => BigInt(10_000 - index * 360))
     expect(fold(falling).fired).toEqual([])
     expect(fold(Array.from({ length: 500 }, () => 1n)).fired).toEqual([])
-    const unknown = { provider: PROVIDER, balances: null, at: new Date(START) } as const
+    const unknown = { provider: PROVIDER, balances: null, at: new Date(START) }
     const before = { spending: {}, low: [] }
     expect(evaluateProviderDaysLeft(before, unknown, { days: 7 })).toEqual({
       ...{ state: before, phase: 'unknown', firings: [] },
