@@ -84,16 +84,29 @@ async function change(
   draw: ScreenOf,
 ): Promise<void> {
   const current = await ctx.call(getSettings)
-  // Without the windows of maintenance, these stay as they are.
-  const { version: _, maintenance: __, ...before } = current
-  const body = { ...before, ...changes(current) }
   try {
-    await ctx.call(replaceSettings, { body, ifMatch: replaceSettings.etag?.(current) })
+    await save(ctx, changes(current), current)
   } catch (error) {
     if (!(error instanceof AppError) || error.kind !== 'stale') throw error
     return showPart(ctx, draw, `⚠️ ${ctx.t.html('bot:error.changed')}`)
   }
   await showPart(ctx, draw)
+}
+
+/**
+ * Changes the wallet's settings as last read. Without the windows of maintenance in the body, these stay as they are.
+ *
+ * @throws AppError stale after a concurrent change
+ */
+async function save(
+  ctx: BotContext,
+  changes: Partial<Omit<Settings, 'maintenance'>>,
+  current?: Settings,
+): Promise<void> {
+  const read = current ?? (await ctx.call(getSettings))
+  const { version: _, maintenance: __, ...before } = read
+  const body = { ...before, ...changes }
+  await ctx.call(replaceSettings, { body, ifMatch: replaceSettings.etag?.(read) })
 }
 
 async function showPart(ctx: BotContext, draw: ScreenOf, notice?: string): Promise<void> {
@@ -112,11 +125,7 @@ onPress(composer, 'settings.recoveries', PRIVATE, (ctx, { on }) =>
 )
 
 onPress(composer, 'settings.weekly', PRIVATE, async (ctx, { on }) => {
-  const { version, ...before } = await ctx.call(getSettings)
-  await ctx.call(replaceSettings, {
-    body: { ...before, weeklyCard: on },
-    ifMatch: replaceSettings.etag?.({ ...before, version }),
-  })
+  await save(ctx, { weeklyCard: on })
   const said = ctx.t(`bot:settings.weekly.${on ? 'on' : 'off'}`)
   // The button below a card leaves the card as it is.
   if (await isDelivered(ctx)) return ctx.answer(said)
@@ -208,12 +217,7 @@ onPress(composer, 'settings.remind', PRIVATE, async (ctx, { choice }) => {
   const repeat = { critical: [...REMINDERS[choice]] }
   // The button belongs to a reminder: the press gets an answer, and the message stays as it is.
   if (!(await isDelivered(ctx))) return change(ctx, () => ({ repeat }), remindScreen)
-  const current = await ctx.call(getSettings)
-  const { version: _, maintenance: __, ...before } = current
-  await ctx.call(replaceSettings, {
-    body: { ...before, repeat },
-    ifMatch: replaceSettings.etag?.(current),
-  })
+  await save(ctx, { repeat })
   await ctx.answer(ctx.t('bot:toast.remindersOff'))
 })
 
