@@ -399,6 +399,19 @@ CREATE TABLE "sent_messages" (
 --> statement-breakpoint
 CREATE TABLE "sent_messages_default" PARTITION OF "sent_messages" DEFAULT;
 --> statement-breakpoint
+CREATE TABLE "fsp_daily" (
+	"voter" text NOT NULL,
+	"day" date NOT NULL,
+	"reward_epoch" integer NOT NULL,
+	"rounds" integer NOT NULL,
+	"bad_rounds" integer NOT NULL,
+	"known" integer[] NOT NULL,
+	"bad" integer[] NOT NULL,
+	"anchor_hits" integer NOT NULL,
+	"anchor_possible" integer NOT NULL,
+	CONSTRAINT "fsp_daily_voter_day_reward_epoch_pk" PRIMARY KEY("voter","day","reward_epoch")
+);
+--> statement-breakpoint
 CREATE TABLE "fsp_progress" (
 	"id" integer PRIMARY KEY NOT NULL,
 	"block_number" integer NOT NULL,
@@ -791,6 +804,7 @@ CREATE INDEX "outage_pictures_due" ON "outage_pictures" USING btree ("planned_at
 CREATE INDEX "sent_messages_recent" ON "sent_messages" USING btree ("recipient_id","sent_at");--> statement-breakpoint
 CREATE INDEX "sent_messages_name" ON "sent_messages" USING btree ("recipient_id","message_id");--> statement-breakpoint
 CREATE INDEX "sent_messages_stale" ON "sent_messages" USING btree ("channel","recipient_id","revise_at") WHERE revise_at is not null;--> statement-breakpoint
+CREATE INDEX "fsp_daily_day" ON "fsp_daily" USING btree ("day");--> statement-breakpoint
 CREATE INDEX "fsp_rewards_waiting" ON "fsp_rewards" USING btree ("voter") WHERE not claimed;--> statement-breakpoint
 CREATE INDEX "fsp_rounds_block" ON "fsp_rounds" USING btree ("block_number");--> statement-breakpoint
 CREATE INDEX "notices_created" ON "notices" USING btree ("created_at");--> statement-breakpoint

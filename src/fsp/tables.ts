@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import {
   boolean,
+  date,
   index,
   integer,
   jsonb,
@@ -10,7 +11,7 @@ import {
   text,
   timestamp,
 } from 'drizzle-orm/pg-core'
-import type { Hash } from '#src/kernel/units.ts'
+import type { Address, Hash } from '#src/kernel/units.ts'
 
 /** Published data about a reward epoch, as it was last seen; also how the last readings of its addresses ended. */
 export const publications = pgTable(
@@ -76,6 +77,31 @@ export const fspRounds = pgTable(
     providers: jsonb('providers').notNull().$type<unknown>(),
   },
   (table) => [index('fsp_rounds_block').on(table.blockNumber)],
+)
+
+/** Counts of the judged rounds of a provider on a day of a reward epoch. Kept for years, while rounds are not. */
+export const fspDaily = pgTable(
+  'fsp_daily',
+  {
+    /** Identity address. */
+    voter: text('voter').notNull().$type<Address>(),
+    /** Day in UTC on which the rounds began. */
+    day: date('day').notNull(),
+    rewardEpoch: integer('reward_epoch').notNull(),
+    /** Rounds with a known result, and those of them with an unfulfilled duty. */
+    rounds: integer('rounds').notNull(),
+    badRounds: integer('bad_rounds').notNull(),
+    /** By place of the check in `ROUND_CHECKS`: rounds in which it was good or bad, and in which it was bad. */
+    known: integer('known').array().notNull(),
+    bad: integer('bad').array().notNull(),
+    /** Prices close to the median, and prices that were possible. */
+    anchorHits: integer('anchor_hits').notNull(),
+    anchorPossible: integer('anchor_possible').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.voter, table.day, table.rewardEpoch] }),
+    index('fsp_daily_day').on(table.day),
+  ],
 )
 
 /** A provider's own rewards of a reward epoch, by claim: published amount, and whether claimed. */

@@ -1,7 +1,7 @@
 /** Badge about a provider's last rounds, for READMEs and sites. Pure. */
-import { shortAddress } from '#src/i18n/format.ts'
+import { formatPercent, shortAddress } from '#src/i18n/format.ts'
 import { escapeHtml } from '#src/i18n/translate.ts'
-import { countRounds, roundsWithin } from '#src/watches/provider-rounds.ts'
+import { countRounds, roundsWithin, toneOfDays } from '#src/watches/provider-rounds.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { drawableName } from './provider-picture.ts'
 
@@ -22,22 +22,27 @@ const COLOURS = {
 } as const
 
 /**
- * Draws the name, and how many of the last twenty rounds had no problem. Apart from the name it contains no words,
+ * Draws the name, and which share of the rounds of the last 30 days had no problem; before the first
+ * count, how many of the last twenty. Apart from the name it contains no words,
  * so that one badge serves every language.
  */
 export function drawBadge(view: ProviderView, name: string | undefined): string {
   const { known, bad } = countRounds(roundsWithin(view.rounds, ROUNDS))
   const left = drawableName(name) ?? shortAddress(view.provider)
-  const right = known === 0 ? '–' : `${known - bad}/${known}`
+  const { last30Days: days } = view
+  const right =
+    days !== null ? formatPercent(days.rate, 'en') : known === 0 ? '–' : `${known - bad}/${known}`
   // Without a problem the badge is grey until the results of twenty rounds are known.
   const colour =
-    bad === 0
-      ? known === ROUNDS
-        ? 'fine'
-        : 'unknown'
-      : bad / known <= FEW_SHARE_MAX
-        ? 'fewBad'
-        : 'manyBad'
+    days !== null
+      ? ({ fine: 'fine', '': 'fewBad', critical: 'manyBad' } as const)[toneOfDays(days)]
+      : bad === 0
+        ? known === ROUNDS
+          ? 'fine'
+          : 'unknown'
+        : bad / known <= FEW_SHARE_MAX
+          ? 'fewBad'
+          : 'manyBad'
   const label = escapeHtml(`${left}: ${right}`)
   const [leftWidth, rightWidth] = [boxWidth(left), boxWidth(right)]
   const width = leftWidth + rightWidth

@@ -35,6 +35,7 @@ function view(
     })),
     others: null,
     fastUpdates: { lastUpdateBlock: 1, blocksSinceUpdate: 12, probabilityOfSilence: 0.31 },
+    last30Days: null,
     minimalConditions: { anchor: null, fdc: null, uptime: null },
     validators: null,
     balances: [],

@@ -82,6 +82,8 @@ export interface PictureOptions {
   readonly timezone?: string | undefined
   /** Name of the provider. If it is absent or cannot be drawn, the address is shown. */
   readonly name?: string | undefined
+  /** Whether the share of good rounds over the last days comes first, as in previews of links. */
+  readonly showsDays?: true
 }
 
 /** Draws a provider's rounds, the newest at the right, and its state. Deterministic. */
@@ -120,7 +122,7 @@ export function drawShared(
   const width = Math.round(height * SHARED_RATIO)
   const colours = PALETTES[options.palette]
   const x = (width - WIDTH) / 2
-  const inside = drawProvider(view, options).replace(
+  const inside = drawProvider(view, { ...options, showsDays: true }).replace(
     '<svg ',
     `<svg x="${x}" y="${SHARED_MARGIN}" width="${WIDTH}" height="${HEIGHT}" `,
   )
@@ -151,11 +153,18 @@ function atStart(look: PictureLook, y: number, content: string, style: TextStyle
   return text(WIDTH - PADDING, y, rightToLeft(content), { ...style, anchor: 'end' })
 }
 
-function header(view: ProviderView, { name }: PictureOptions, look: PictureLook): string {
+function header(
+  view: ProviderView,
+  { name, showsDays }: PictureOptions,
+  look: PictureLook,
+): string {
   const { words, colours } = look
   const width = WIDTH - 2 * PADDING
   const heading = drawableName(name) ?? shortAddress(view.provider)
-  const about = (words.isRightToLeft ? words.about.map(isolate) : words.about).join(' · ')
+  // The line has room for two facts in letters that a phone can show.
+  const facts =
+    showsDays && words.days.length > 0 ? [...words.days, ...words.about.slice(-1)] : words.about
+  const about = (words.isRightToLeft ? facts.map(isolate) : facts).join(' · ')
   return [
     atStart(look, 112, heading, {
       size: fitting(heading, LETTER_SIZES.name, { width, isBold: true }),

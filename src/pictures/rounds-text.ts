@@ -1,5 +1,5 @@
 /** A provider's voting rounds in words, beside its picture: the same in chats and on pages. */
-import { formatNumber } from '#src/i18n/format.ts'
+import { formatNumber, formatPercent } from '#src/i18n/format.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import { countRounds, roundsWithin, toneOfRounds } from '#src/watches/provider-rounds.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
@@ -16,6 +16,16 @@ export function roundsText(
   const text = t('bot:provider.rounds', { count: range, fine: known - bad, bad })
   if (known === range) return text
   return `${text} · ${t('pages:provider.noData', { rounds: formatNumber(range - known, t.locale) })}`
+}
+
+/** The share of good rounds over the last days; undefined without a known round. */
+export function daysText(
+  t: Translate,
+  { last30Days }: Pick<ProviderView, 'last30Days'>,
+): string | undefined {
+  if (last30Days === null) return undefined
+  const { days, rate } = last30Days
+  return t('pages:provider.days', { count: days, rate: formatPercent(rate, t.locale) })
 }
 
 /** Mark of the state of the newest `range` rounds. */

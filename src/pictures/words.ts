@@ -5,6 +5,7 @@ import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
 import { outageFacts } from '#src/kernel/outage-figures.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
+import { daysText } from './rounds-text.ts'
 
 /** Names of the duties, which stand below the name of their protocol. */
 export type DutyName = 'commit' | 'reveal' | 'sign' | 'bitvote'
@@ -16,6 +17,8 @@ export interface PictureWords {
   readonly duties: Readonly<Record<DutyName, string>>
   /** Reward epoch, or after the round the other providers, if the provider failed it; time. As far as known and shown. */
   readonly about: readonly string[]
+  /** The share of good rounds over the last days, if it is known. */
+  readonly days: readonly string[]
   readonly fastUpdates: { readonly label: string; readonly value: string }
   readonly weight: { readonly label: string; readonly value: string }
   /** The next reward epoch, or the time until registration for it opens. */
@@ -41,6 +44,7 @@ export function pictureWords(
       sign: t('signals:provider-fsp.ftso-signature.short'),
       bitvote: t('signals:provider-fsp.fdc-bitvote.short'),
     },
+    days: [daysText(t, view)].filter((part) => part !== undefined),
     about: [
       // The line has room for one of both in letters that a phone can show.
       rewardEpoch === null || others !== null

@@ -1,3 +1,4 @@
+import type { DailyCounts } from '#src/fsp/indexer/daily-store.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { countRounds, dutyResultsOf, type RoundCounts } from './provider-rounds.ts'
 import type { ProvidersSnapshot } from './provider-snapshot.ts'
@@ -14,6 +15,8 @@ export interface ListedProvider {
   readonly weight: number | null
   /** Counts over the newest `ROUNDS_PER_PROVIDER` voting rounds. */
   readonly rounds: RoundCounts
+  /** Counts of the last `DAYS_COUNTED` days; null without a known round. */
+  readonly days: DailyCounts | null
 }
 
 /** How many of the newest voting rounds are counted for each provider of the list. */
@@ -24,7 +27,7 @@ export const ROUNDS_PER_PROVIDER = 20
  * and name. While the chain does not answer, weights are unknown.
  */
 export function listProviders(
-  { weights, verdicts }: ProvidersSnapshot,
+  { weights, verdicts, days }: ProvidersSnapshot,
   names: ReadonlyMap<Address, string>,
 ): readonly ListedProvider[] {
   const all = new Set([...(weights?.keys() ?? []), ...verdicts.keys(), ...names.keys()])
@@ -36,8 +39,25 @@ export function listProviders(
       rounds: countRounds(
         (verdicts.get(provider) ?? []).map((checks) => dutyResultsOf({ checks })),
       ),
+      days: days.get(provider) ?? null,
     }))
     .toSorted((a, b) => (b.weight ?? 0) - (a.weight ?? 0) || byName(a, b))
+}
+
+/** Orders of the list of providers. */
+export const PROVIDER_ORDERS = ['weight', 'name', 'worst'] as const
+export type ProviderOrder = (typeof PROVIDER_ORDERS)[number]
+
+/** Providers by weight, by name, or by the share of good rounds in the last days, worst first and unknown ones last. */
+export function orderProviders(
+  providers: readonly ListedProvider[],
+  order: ProviderOrder,
+): readonly ListedProvider[] {
+  if (order === 'weight') return providers
+  if (order === 'name') return providers.toSorted(byName)
+  const share = ({ days }: ListedProvider) =>
+    days === null ? 2 : (days.rounds - days.badRounds) / days.rounds
+  return providers.toSorted((a, b) => share(a) - share(b))
 }
 
 function byName(a: ListedProvider, b: ListedProvider): number {

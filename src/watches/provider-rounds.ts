@@ -1,4 +1,5 @@
 /** What stored voting rounds say of a provider: results of duties, their counts, rates of the minimal conditions. */
+import type { DailyCounts } from '#src/fsp/indexer/daily-store.ts'
 import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
 import {
   ANCHOR_CONDITION,
@@ -89,6 +90,17 @@ export function countRounds(rounds: readonly RoundDuties[]): RoundCounts {
   return { known: countRoundsWith((cell) => cell !== 'unknown'), bad: countRoundsWith(isBadResult) }
 }
 
+/** Days over which rounds are counted for pages, badges and programs. */
+export const DAYS_COUNTED = 30
+
+/** Places of a share of good rounds: two decimals of a percent. */
+const SHARE_PLACES = 10_000
+
+/** Share of the rounds without an unfulfilled duty, rounded down, so that one bad round never looks like none. */
+export function goodShareOf({ rounds, badRounds }: DailyCounts): number {
+  return Math.floor(((rounds - badRounds) / rounds) * SHARE_PLACES + 1e-9) / SHARE_PLACES
+}
+
 /**
  * Tone in which pages show `range` rounds: `critical` if a duty was not fulfilled, `fine` if the results of all rounds
  * are known, otherwise none.
@@ -96,6 +108,18 @@ export function countRounds(rounds: readonly RoundDuties[]): RoundCounts {
 export function toneOfRounds({ known, bad }: RoundCounts, range: number): '' | 'fine' | 'critical' {
   if (bad > 0) return 'critical'
   return known === range ? 'fine' : ''
+}
+
+/** Share of good rounds over days from which on a provider is in good order, and below which it is not. */
+const FINE_SHARE_MIN = 0.99
+const BAD_SHARE_MAX = 0.9
+
+/** Tone of the counts of some days: most providers miss a round now and then. */
+export function toneOfDays(days: DailyCounts | null): '' | 'fine' | 'critical' {
+  if (days === null) return ''
+  const share = goodShareOf(days)
+  if (share >= FINE_SHARE_MIN) return 'fine'
+  return share < BAD_SHARE_MAX ? 'critical' : ''
 }
 
 /** The stored rounds among the newest `range` round ids. */

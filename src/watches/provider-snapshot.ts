@@ -3,10 +3,12 @@
  * The view, the list, look-ups and metrics are functions of it.
  */
 import type { FspChain } from '#src/fsp/chain.ts'
+import type { DailyCounts } from '#src/fsp/indexer/daily-store.ts'
 import type { ProviderObservation, VotingAddresses } from '#src/fsp/indexer/observation-model.ts'
 import { expectedEpochStart } from '#src/fsp/protocol/epochs.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { WatchTypeFacts } from './facts.ts'
+import { DAYS_COUNTED } from './provider-rounds.ts'
 import { undefinedIfUnavailable } from './unavailable.ts'
 
 export interface SnapshotDeps {
@@ -21,6 +23,8 @@ export interface ProviderSnapshot {
   readonly provider: Address
   /** Stored rounds, newest first. */
   readonly rounds: readonly ProviderObservation[]
+  /** Counts of the last days; undefined without a known round, and as of an earlier time. */
+  readonly days: DailyCounts | undefined
   /** Undefined if it was not read, the chain did not answer, or has no such protocol. */
   readonly live: LiveProvider | undefined
 }
@@ -44,6 +48,8 @@ export interface ProvidersSnapshot {
   readonly verdicts: ReadonlyMap<Address, readonly ProviderObservation['checks'][]>
   /** Shares of the weight in the signing policy in force; undefined if the chain did not answer. */
   readonly weights: ReadonlyMap<Address, number> | undefined
+  /** Counts of the last days by provider; of those with a known round. */
+  readonly days: ReadonlyMap<Address, DailyCounts>
 }
 
 /**
@@ -56,7 +62,8 @@ export async function readPastSnapshot(
   query: { readonly provider: Address; readonly rounds: number; readonly until?: Date | number },
 ): Promise<ProviderSnapshot> {
   const { provider, rounds, until } = query
-  return { provider, rounds: await facts.rounds.newest(provider, rounds, until), live: undefined }
+  const newest = await facts.rounds.newest(provider, rounds, until)
+  return { provider, rounds: newest, days: undefined, live: undefined }
 }
 
 /**
@@ -77,7 +84,8 @@ export async function readSnapshot(
   const live = answer?.live
   const provider = live?.provider ?? query.provider
   const stored = await readPastSnapshot(deps, { provider, rounds: query.rounds })
-  return { ...stored, live, isAnswered: answer !== undefined }
+  const counts = await deps.facts.rounds.dailyCounts(DAYS_COUNTED, [provider])
+  return { ...stored, days: counts.get(provider), live, isAnswered: answer !== undefined }
 }
 
 /** Every provider now. @param range number of the newest rounds */
@@ -86,11 +94,12 @@ export async function readProvidersSnapshot(
   range: number,
   signal: AbortSignal,
 ): Promise<ProvidersSnapshot> {
-  const [weights, verdicts] = await Promise.all([
+  const [weights, verdicts, days] = await Promise.all([
     undefinedIfUnavailable(() => readWeights(deps, signal), signal),
     deps.facts.rounds.verdictsOfAll(range),
+    deps.facts.rounds.dailyCounts(DAYS_COUNTED),
   ])
-  return { weights, verdicts }
+  return { weights, verdicts, days }
 }
 
 /** Shares of the weight in the signing policy in force. @throws AppError upstream */

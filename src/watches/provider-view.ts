@@ -4,7 +4,13 @@ import { countOthers } from '#src/fsp/protocol/other-providers.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { OtherProviders } from '#src/kernel/outage-figures.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
-import { DUTY_RESULTS, dutyResultsOf, minimalConditionsOf, newestOf } from './provider-rounds.ts'
+import {
+  DUTY_RESULTS,
+  dutyResultsOf,
+  goodShareOf,
+  minimalConditionsOf,
+  newestOf,
+} from './provider-rounds.ts'
 import {
   type ProviderSnapshot,
   readPastSnapshot,
@@ -54,6 +60,15 @@ export const ProviderView = z
         }),
       )
       .meta({ description: 'operations:field.newestFirst' }),
+    last30Days: z
+      .object({
+        days: z.int().meta({ description: 'operations:field.daysCounted' }),
+        rounds: z.int().meta({ description: 'operations:field.roundsCounted' }),
+        badRounds: z.int().meta({ description: 'operations:field.badRounds' }),
+        rate: z.number().meta({ description: 'operations:field.goodRoundsRate' }),
+      })
+      .nullable()
+      .meta({ description: 'operations:field.last30Days' }),
     others: OtherProviders.nullable().meta({ description: 'operations:field.others' }),
     fastUpdates: z
       .object({
@@ -155,7 +170,7 @@ export async function getProviderView(
 
 /** The view of a snapshot with its `shown` newest rounds. */
 function viewOf(
-  { provider, rounds, live }: ProviderSnapshot,
+  { provider, rounds, days, live }: ProviderSnapshot,
   shown: number,
 ): Omit<ProviderView, 'stale'> {
   const [last] = rounds
@@ -179,6 +194,7 @@ function viewOf(
       startsAt: new Date(round.startsAt * 1000),
       ...dutyResultsOf(round),
     })),
+    last30Days: days ? { ...days, rate: goodShareOf(days) } : null,
     others: othersOf(last),
     fastUpdates:
       silence == null

@@ -405,6 +405,7 @@ describe.each(LOCALES)('in %s', (locale) => {
       ftso: { commit: 'mismatch', reveal: 'offence', signature: 'mismatch' },
       fdc: { bitvote: 'mismatch', signature: 'mismatch' },
     })),
+    last30Days: { days: 30, rounds: 28_800, badRounds: 28_799, rate: 0 },
     others: null,
     fastUpdates: { lastUpdateBlock: 1, blocksSinceUpdate: 250_000, probabilityOfSilence: 1e-300 },
     minimalConditions: {

@@ -33,6 +33,7 @@ function view(cells: readonly DutyResult[]): ProviderView {
     })),
     others: null,
     fastUpdates: null,
+    last30Days: null,
     minimalConditions: { anchor: null, fdc: null, uptime: null },
     validators: null,
     balances: [],

@@ -72,6 +72,7 @@ function viewOf(blocks: number | null, hours: number | undefined): ProviderView 
       blocks === null
         ? null
         : { lastUpdateBlock: 1, blocksSinceUpdate: blocks, probabilityOfSilence: 0.3 },
+    last30Days: null,
     minimalConditions: { anchor: null, fdc: null, uptime: null },
     validators: null,
     balances: [],

@@ -26,6 +26,7 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
     'targets',
     'feed_points',
     'observation_cursors',
+    'fsp_daily',
     'fsp_progress',
     'fsp_rewards',
     'fsp_rounds',

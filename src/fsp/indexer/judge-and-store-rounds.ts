@@ -11,6 +11,7 @@ import type { RoundEvidence } from '../protocol/round-evidence.ts'
 import { addressOfPublicKey } from '../protocol/signatures.ts'
 import type { SystemState, UpdateSettings } from '../reader/provider-states.ts'
 import { CarriedState, forgetOtherProviders } from './carried-state.ts'
+import { insertRound } from './daily-store.ts'
 import { judgeRefusedUpdates, longestUpdateOf } from './long-updates.ts'
 import { type StateBetweenRounds, silenceOfMember, watchedPartsOf } from './observation-parts.ts'
 import type { createRewardFacts, Earnings, UnclaimedRewards } from './rewards.ts'
@@ -195,7 +196,7 @@ async function storeRounds(
 ): Promise<void> {
   const next = (rows.at(-1)?.round ?? 0) + 1
   await transactUnder(current.fence, db, async (tx) => {
-    const stored = rows.map((row) => store.insertRound(tx, row))
+    const stored = rows.map((row) => insertRound(tx, row))
     if (block.number >= (current.savedTo ?? 0)) {
       const saved = store.saveIndexingProgress(tx, {
         blockNumber: block.number,

@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { isLater, type LaterRows, stamp, timesOf } from '#src/db/later-times.ts'
 import { fspProgress, fspRounds, voteSignatures } from '../tables.ts'
+import { deleteCountedRounds } from './daily-store.ts'
 
 /** Blocks before the last round that is kept in which the rounds that were open then began. */
 const BLOCKS_BACK = 400
@@ -10,8 +11,8 @@ export const LATER_ROWS: readonly LaterRows[] = [
   {
     // Rounds that a block completed before its time. They are judged again.
     table: 'fsp_rounds',
-    putBack: ({ latest }) => sql`
-      delete from ${fspRounds} where ${isLater([fspRounds.blockAt, fspRounds.startsAt], latest)}`,
+    putBack: ({ latest }) =>
+      deleteCountedRounds(isLater([fspRounds.blockAt, fspRounds.startsAt], latest)),
   },
   {
     table: 'fsp_progress',

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BlockRef } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { type DailyCounts, deleteOldCounts, listDailyCounts } from './daily-store.ts'
 import type { ProviderObservation } from './observation-model.ts'
 import { createRoundIndexer, type RoundIndexer } from './round-indexer.ts'
 import { checksInRecord, RoundRecord } from './round-record.ts'
@@ -48,6 +49,14 @@ export interface RoundFacts extends RoundIndexer {
   verdictsOfAll(range: number): Promise<ReadonlyMap<Address, readonly RoundVerdicts[]>>
   /** A provider's published rewards of the newest reward epochs that have any, newest first. */
   rewards(provider: Address, limit: number): Promise<readonly EpochReward[]>
+  /**
+   * Counts over the last `days` days up to the newest stored one, by provider; of these providers only, if given.
+   * Providers without a known round are left out.
+   */
+  dailyCounts(
+    days: number,
+    providers?: readonly Address[],
+  ): Promise<ReadonlyMap<Address, DailyCounts>>
   prune(): Promise<void>
 }
 
@@ -173,7 +182,9 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       return verdicts
     },
     rewards: (provider, limit) => store.listPublishedRewards(db, provider, limit),
+    dailyCounts: (days, providers) => listDailyCounts(db, days, providers),
     async prune() {
+      await deleteOldCounts(db)
       const [last] = await store.listNewestRounds(db, [], 1)
       if (last !== undefined) await store.deleteRounds(db, last.round - ROUNDS_KEPT)
     },

@@ -56,11 +56,6 @@ export async function saveIndexingProgress(db: Db, progress: IndexingProgress): 
   if (written.length === 0) throw new Error('rounds have been read further by another process')
 }
 
-/** Stores a judged round; a known round stays unchanged. */
-export async function insertRound(db: Db, row: RoundRow): Promise<void> {
-  await db.insert(fspRounds).values(row).onConflictDoNothing()
-}
-
 /** A round with the records of the requested providers. */
 export interface RoundWithProviders extends Omit<RoundRow, 'providers' | 'blockHash'> {
   readonly providers: Readonly<Record<string, unknown>>

@@ -33,6 +33,7 @@ export const providerExamples: ExamplesOf<typeof operations> = {
         },
         { id: 1_519_400, startsAt: '2026-11-20T12:00:00.000Z', ...FINE },
       ],
+      last30Days: { days: 30, rounds: 28_800, badRounds: 20, rate: 0.9993 },
       others: { total: 97, failed: 1 },
       fastUpdates: {
         lastUpdateBlock: 41_880_111,

@@ -45,6 +45,7 @@ export function exampleProvider({ data }: Envelope): ProviderView {
     }),
     others: null,
     fastUpdates: null,
+    last30Days: null,
     minimalConditions: { anchor: null, fdc: null, uptime: null },
     validators: null,
     balances: [],

@@ -6,8 +6,19 @@ import { readAddress } from '#src/kernel/typed-address.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/gate/invoke.ts'
 import { listEveryProvider } from '#src/operations/pages/look-ups.ts'
-import { type ListedProvider, ROUNDS_PER_PROVIDER } from '#src/watches/provider-list.ts'
-import { toneOfRounds } from '#src/watches/provider-rounds.ts'
+import {
+  type ListedProvider,
+  orderProviders,
+  PROVIDER_ORDERS,
+  type ProviderOrder,
+  ROUNDS_PER_PROVIDER,
+} from '#src/watches/provider-list.ts'
+import {
+  DAYS_COUNTED,
+  goodShareOf,
+  toneOfDays,
+  toneOfRounds,
+} from '#src/watches/provider-rounds.ts'
 import { choicesOf, queryParametersOf, sendPage } from '../layout.ts'
 import { linkPreview } from '../link-preview.ts'
 
@@ -18,7 +29,8 @@ const FRESH_SECONDS = 60
 /** `/providers`: every provider with its weight and last rounds. `?q=`: part of a name, or an address. */
 export function providersPage(server: FastifyInstance, app: App): void {
   server.get('/providers', async (request, reply) => {
-    const { q = '' } = queryParametersOf(request)
+    const { q = '', sort } = queryParametersOf(request)
+    const order = PROVIDER_ORDERS.find((name) => name === sort) ?? 'weight'
     const input = cutText(
       q
         .toWellFormed()
@@ -28,26 +40,29 @@ export function providersPage(server: FastifyInstance, app: App): void {
     )
     const address = readAddress(input)
     const choices = choicesOf(request)
+    const chosen = Object.fromEntries(new URLSearchParams(choices))
     if (address.ok) return reply.redirect(`/providers/${address.value}${choices}`, 303)
     const { output } = await invoke(app, listEveryProvider, undefined, {
       limitKey: request.clientNetwork,
     })
-    const found = output.filter(({ name, provider }) => isMatch(input, name ?? provider))
+    const matching = output.filter(({ name, provider }) => isMatch(input, name ?? provider))
+    const found = orderProviders(matching, order)
     return sendPage(app, request, reply, {
       view: 'providers',
-      parameters: ['q'],
+      parameters: ['q', 'sort'],
       freshSeconds: FRESH_SECONDS,
       data: (t) => ({
         title: t('pages:providers.title'),
         share: linkPreview(app, t, { path: '/providers', description: t('pages:providers.lead') }),
         input,
-        choices: [...new URLSearchParams(choices)].map(([name, value]) => ({ name, value })),
+        choices: Object.entries(chosen).map(([name, value]) => ({ name, value })),
         sentence:
           output.length === 0
             ? t('pages:providers.empty')
             : found.length === 0
               ? t('pages:providers.none', { input: typed(input) })
               : undefined,
+        columns: columnsOf(t, order, { ...(input !== '' && { q: input }), ...chosen }),
         rows: found.map((provider) => rowOf(t, provider)),
       }),
     })
@@ -58,12 +73,32 @@ function isMatch(input: string, text: string): boolean {
   return text.toLowerCase().includes(input.toLowerCase())
 }
 
-function rowOf(t: Translate, { provider, name, weight, rounds }: ListedProvider) {
+/** Heads of the columns, each with the address of the list in its order. */
+function columnsOf(
+  t: Translate,
+  order: ProviderOrder,
+  parameters: Readonly<Record<string, string>>,
+) {
+  const column = (name: ProviderOrder, label: string) => ({
+    label,
+    href: `/providers?${new URLSearchParams({ sort: name, ...parameters })}`,
+    sorted: name === order ? (name === 'weight' ? 'descending' : 'ascending') : undefined,
+  })
+  return [
+    column('name', t('pages:home.answer.provider')),
+    column('weight', t('pages:providers.weight')),
+    column('worst', t('pages:providers.days', { count: DAYS_COUNTED })),
+  ]
+}
+
+function rowOf(t: Translate, { provider, name, weight, rounds, days }: ListedProvider) {
   const { known, bad } = rounds
   return {
     path: `/providers/${provider}`,
     name: name ?? shortAddress(provider),
     weight: weight === null ? '–' : formatPercent(weight, t.locale),
+    days: days === null ? '–' : formatPercent(goodShareOf(days), t.locale),
+    daysTone: toneOfDays(days),
     tone: toneOfRounds(rounds, ROUNDS_PER_PROVIDER),
     rounds: known === 0 ? '–' : `${known - bad}/${known}`,
     // The dash of a provider without judged rounds already says that there is no data.

@@ -7,10 +7,15 @@ import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { App } from '#src/operations/define.ts'
 import { epochText } from '#src/pictures/look-up-text.ts'
 import { PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
-import { roundsText } from '#src/pictures/rounds-text.ts'
+import { daysText, roundsText } from '#src/pictures/rounds-text.ts'
 import { hoursToRegistration } from '#src/pictures/words.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
-import { countRounds, roundsWithin, toneOfRounds } from '#src/watches/provider-rounds.ts'
+import {
+  countRounds,
+  roundsWithin,
+  toneOfDays,
+  toneOfRounds,
+} from '#src/watches/provider-rounds.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { LOW_LIMITS_WEI } from '#src/watches/types/provider-fsp/balances.ts'
 import { watchesOf } from '../home/look-up-view.ts'
@@ -48,7 +53,7 @@ export function providerView(app: App, t: Translate, found: FoundProvider, timez
   const grid = { timezone, label: title }
   return {
     title,
-    share: shareOf(t, { title, url, description: [rounds, epoch] }),
+    share: shareOf(t, { title, url, description: [daysText(t, view) ?? rounds, epoch] }),
     address: view.provider,
     chips: chipsOf(t, view),
     staleNote: view.stale && view.rounds.length > 0 ? t('pages:provider.stale') : undefined,
@@ -90,10 +95,13 @@ function shareOf(
 
 function chipsOf(t: Translate, view: ProviderView) {
   const spans = view.rounds.length > FEW ? [FEW, MANY] : [FEW]
-  return spans.map((count) => {
+  const days = daysText(t, view)
+  const lead = days === undefined ? [] : [{ text: days, tone: toneOfDays(view.last30Days) }]
+  const chips = spans.map((count) => {
     const text = roundsText(t, view, count)
     return { text, tone: toneOfRounds(countRounds(roundsWithin(view.rounds, count)), count) }
   })
+  return [...lead, ...chips]
 }
 
 /** Registration for the next reward epoch. */
