@@ -61,7 +61,7 @@ describe('a selection', () => {
         fc.array(fc.integer({ min: 2, max: 12 }), { minLength: 60, maxLength: 60 }),
         fc.uniqueArray(fc.constantFrom(0, 1, 2), { minLength: 2, maxLength: 3 }),
         (places, urgencies) => {
-          const given = new Map(urgencies.map((urgency) => [urgency, 0]))
+          const given = new Map<number, number>(urgencies.map((urgency) => [urgency, 0]))
           let placesGiven = 0
           for (const capacity of places) {
             const due = urgencies.flatMap((urgency) =>
