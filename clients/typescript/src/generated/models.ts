@@ -115,6 +115,12 @@ export interface Alert {
    * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
    * - `fsp.not-in-policy.recovered`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
+   * - `fsp.mc-anchor`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-anchor.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-fdc`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-fdc.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-uptime`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
+   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
    * - `fsp.days-left`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
    * - `fsp.days-left.recovered`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
    * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
@@ -123,12 +129,6 @@ export interface Alert {
    * - `fsp.fdc-consensus.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.fdc-reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.fdc-reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
-   * - `fsp.mc-anchor`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-anchor.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-fdc`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-fdc.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-uptime`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
-   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
    * - `fsp.validator-not-listed`: provider (string), nodeIds (array), listed (integer), stakeEndsAt (string)
    * - `fsp.validator-not-listed.recovered`: provider (string), nodeIds (array), listed (integer), stakeEndsAt (string)
    * - `fsp.balance-low`: provider (string), role (string), address (string), balanceWei (string), limitWei (string)
@@ -285,6 +285,12 @@ export interface AlertEvidence {
    * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
    * - `fsp.not-in-policy.recovered`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
+   * - `fsp.mc-anchor`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-anchor.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-fdc`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-fdc.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-uptime`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
+   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
    * - `fsp.days-left`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
    * - `fsp.days-left.recovered`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
    * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
@@ -293,12 +299,6 @@ export interface AlertEvidence {
    * - `fsp.fdc-consensus.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.fdc-reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.fdc-reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
-   * - `fsp.mc-anchor`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-anchor.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-fdc`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-fdc.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-uptime`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
-   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
    * - `fsp.validator-not-listed`: provider (string), nodeIds (array), listed (integer), stakeEndsAt (string)
    * - `fsp.validator-not-listed.recovered`: provider (string), nodeIds (array), listed (integer), stakeEndsAt (string)
    * - `fsp.balance-low`: provider (string), role (string), address (string), balanceWei (string), limitWei (string)
@@ -393,6 +393,12 @@ export interface AlertSelection {
     | "fsp.registration.recovered"
     | "fsp.not-in-policy"
     | "fsp.not-in-policy.recovered"
+    | "fsp.mc-anchor"
+    | "fsp.mc-anchor.recovered"
+    | "fsp.mc-fdc"
+    | "fsp.mc-fdc.recovered"
+    | "fsp.mc-uptime"
+    | "fsp.mc-uptime.recovered"
     | "fsp.days-left"
     | "fsp.days-left.recovered"
     | "fsp.fdc-bitvote-length"
@@ -401,12 +407,6 @@ export interface AlertSelection {
     | "fsp.fdc-consensus.recovered"
     | "fsp.fdc-reveal-offence"
     | "fsp.fdc-reveal-offence.recovered"
-    | "fsp.mc-anchor"
-    | "fsp.mc-anchor.recovered"
-    | "fsp.mc-fdc"
-    | "fsp.mc-fdc.recovered"
-    | "fsp.mc-uptime"
-    | "fsp.mc-uptime.recovered"
     | "fsp.validator-not-listed"
     | "fsp.validator-not-listed.recovered"
     | "fsp.balance-low"
@@ -1500,6 +1500,12 @@ export interface ListedAlert {
    * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
    * - `fsp.not-in-policy.recovered`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
+   * - `fsp.mc-anchor`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-anchor.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-fdc`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-fdc.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-uptime`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
+   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
    * - `fsp.days-left`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
    * - `fsp.days-left.recovered`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
    * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
@@ -1508,12 +1514,6 @@ export interface ListedAlert {
    * - `fsp.fdc-consensus.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.fdc-reveal-offence`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
    * - `fsp.fdc-reveal-offence.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
-   * - `fsp.mc-anchor`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-anchor.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-fdc`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-fdc.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-uptime`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
-   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
    * - `fsp.validator-not-listed`: provider (string), nodeIds (array), listed (integer), stakeEndsAt (string)
    * - `fsp.validator-not-listed.recovered`: provider (string), nodeIds (array), listed (integer), stakeEndsAt (string)
    * - `fsp.balance-low`: provider (string), role (string), address (string), balanceWei (string), limitWei (string)
@@ -2031,6 +2031,12 @@ export interface PreviewRequest {
     | "fsp.registration.recovered"
     | "fsp.not-in-policy"
     | "fsp.not-in-policy.recovered"
+    | "fsp.mc-anchor"
+    | "fsp.mc-anchor.recovered"
+    | "fsp.mc-fdc"
+    | "fsp.mc-fdc.recovered"
+    | "fsp.mc-uptime"
+    | "fsp.mc-uptime.recovered"
     | "fsp.days-left"
     | "fsp.days-left.recovered"
     | "fsp.fdc-bitvote-length"
@@ -2039,12 +2045,6 @@ export interface PreviewRequest {
     | "fsp.fdc-consensus.recovered"
     | "fsp.fdc-reveal-offence"
     | "fsp.fdc-reveal-offence.recovered"
-    | "fsp.mc-anchor"
-    | "fsp.mc-anchor.recovered"
-    | "fsp.mc-fdc"
-    | "fsp.mc-fdc.recovered"
-    | "fsp.mc-uptime"
-    | "fsp.mc-uptime.recovered"
     | "fsp.validator-not-listed"
     | "fsp.validator-not-listed.recovered"
     | "fsp.balance-low"
@@ -2419,6 +2419,17 @@ export interface ProviderStatusEvent {
 }
 
 export interface ProviderView {
+  /** Counts of the provider’s judged rounds over the last 30 days, up to the newest stored day. Null before the first judged round. */
+  last30Days: {
+    /** Number of these rounds in which a duty was not fulfilled. */
+    badRounds: number;
+    /** Number of days with judged rounds. */
+    days: number;
+    /** Share of the rounds without an unfulfilled duty, rounded down to four decimals. */
+    rate: number;
+    /** Number of rounds with a known result. */
+    rounds: number;
+  } | null;
   /** Addresses the provider sends and signs from; null if unknown. */
   addresses: {
     /**
@@ -3113,6 +3124,11 @@ export interface Settings {
    * @max 2147483647
    */
   version: number;
+  /**
+   * Whether people get a card about the last week of each provider and wallet, on Monday at 9 in their time zone; at most 3. Programs never get it.
+   * @default false
+   */
+  weeklyCard?: boolean;
 }
 
 export interface SettingsRequest {
@@ -3172,6 +3188,11 @@ export interface SettingsRequest {
    * @max 2147483647
    */
   version?: number;
+  /**
+   * Whether people get a card about the last week of each provider and wallet, on Monday at 9 in their time zone; at most 3. Programs never get it.
+   * @default false
+   */
+  weeklyCard?: boolean;
 }
 
 export interface SignalChoice {
@@ -4249,9 +4270,9 @@ export type WebhookEvent =
   | FastUpdateEvent
   | RegistrationEvent
   | PolicyMembershipEvent
-  | ProviderDaysLeftEvent
   | MinimalConditionEvent
   | UptimeEvent
+  | ProviderDaysLeftEvent
   | ValidatorListingEvent
   | LowBalanceEvent
   | UnclaimedRewardsEvent;

@@ -188,14 +188,14 @@ export interface EventData {
   'fsp.registration.recovered': RegistrationData
   'fsp.not-in-policy': PolicyMembershipData
   'fsp.not-in-policy.recovered': PolicyMembershipData
-  'fsp.days-left': ProviderDaysLeftData
-  'fsp.days-left.recovered': ProviderDaysLeftData
   'fsp.mc-anchor': MinimalConditionData
   'fsp.mc-anchor.recovered': MinimalConditionData
   'fsp.mc-fdc': MinimalConditionData
   'fsp.mc-fdc.recovered': MinimalConditionData
   'fsp.mc-uptime': UptimeData
   'fsp.mc-uptime.recovered': UptimeData
+  'fsp.days-left': ProviderDaysLeftData
+  'fsp.days-left.recovered': ProviderDaysLeftData
   'fsp.validator-not-listed': ValidatorListingData
   'fsp.validator-not-listed.recovered': ValidatorListingData
   'fsp.balance-low': LowBalanceData
