@@ -44,7 +44,7 @@ export const WeeklyCard = z.object({
 })
 export type WeeklyCard = z.output<typeof WeeklyCard>
 
-export const CARD_WIDTH = 1280
+const CARD_WIDTH = 1280
 const HEIGHT = 672
 const MARGIN = 48
 const DAYS_Y = 244

@@ -47,8 +47,7 @@ const feed: Reader = (text) => {
 }
 
 /** A start as people type it, at a time before that of the examples. */
-const start: Reader = (text) =>
-  readStart(text, 'UTC', new Date('2026-12-01T12:00:00Z'))?.getTime()
+const start: Reader = (text) => readStart(text, 'UTC', new Date('2026-12-01T12:00:00Z'))?.getTime()
 
 const zone: Reader = (text) => {
   const found = findZones(text)

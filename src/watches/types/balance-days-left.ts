@@ -35,7 +35,7 @@ const DaysLeftData = z.object({
  * Fires while the balance lasts fewer days than the watch asks for, at the faster of the rates of the last 24 hours and
  * seven days; recovers when it lasts 1.2 times as long. Says nothing in the first 24 hours.
  */
-export function evaluateDaysLeft(
+function evaluateDaysLeft(
   previous: State,
   observation: BalanceObservation,
   { target, settings }: Pick<WatchView<BalanceTarget, BalanceSettings>, 'target' | 'settings'>,

@@ -82,7 +82,7 @@ export function totalCents(holdings: readonly Holding[]): bigint {
 }
 
 /** Whether two observations are equal but for their place. */
-export function isSameBalance(a: BalanceObservation, b: BalanceObservation): boolean {
+function isSameBalance(a: BalanceObservation, b: BalanceObservation): boolean {
   return balanceText(a) === balanceText(b)
 }
 
