@@ -6,6 +6,7 @@ import { type BotService, createBotService } from '#bot/core/service.ts'
 import { listChatsShowingTopup } from '#bot/features/topup/live-schedule.ts'
 import { BOT_PARTS } from '#bot/parts.ts'
 import { createEvidenceChain } from '#src/alerts/evidence/chain.ts'
+import { startPastIncidents } from '#src/alerts/incidents/past.ts'
 import { createTokenLookup } from '#src/auth/service.ts'
 import { createMetering } from '#src/billing/metering/service.ts'
 import { RESOURCES } from '#src/billing/price-list.ts'
@@ -224,6 +225,7 @@ export function createApp(
     chain,
     facts,
     backtests: createBacktests({
+      startIncidents: startPastIncidents,
       db,
       chain,
       facts,

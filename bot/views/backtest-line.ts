@@ -60,13 +60,18 @@ function isPartial({ gaps }: Backtest): boolean {
   return gaps.some(({ code }) => code !== 'coarse_prices')
 }
 
-/** The numbers of alerts, such as *3 warnings · 1 critical*. */
-function countsText(t: Translate, { counts }: Backtest): string {
-  const { warning, critical, info } = counts
+/** The number of incidents by severity, such as *4 incidents (3 warnings · 1 critical)*. */
+function countsText(t: Translate, { incidentCounts }: Backtest): string {
+  const { warning, critical, info } = incidentCounts
   const parts = [
     ...(warning > 0 ? [t('messages:rollup.warning', { count: warning })] : []),
     ...(critical > 0 ? [t('messages:rollup.critical', { count: critical })] : []),
     ...(info > 0 ? [t('messages:rollup.info', { count: info })] : []),
   ]
-  return parts.length === 0 ? t('bot:backtest.none') : parts.join(' · ')
+  return parts.length === 0
+    ? t('bot:backtest.none')
+    : t('bot:backtest.incidents', {
+        count: warning + critical + info,
+        counts: parts.join(' · '),
+      })
 }

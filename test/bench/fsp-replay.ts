@@ -1,4 +1,5 @@
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
+import { startPastIncidents } from '#src/alerts/incidents/past.ts'
 import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import type { RecoveryPool } from '#src/chain/signatures/recovery-pool.ts'
 import { connect } from '#src/db/connection.ts'
@@ -121,7 +122,14 @@ export function startReplay(
   const recordAlerts = async (_tx: unknown, all: readonly AlertCandidate[]) => {
     raised.push(...all)
   }
-  const backtests = createBacktests({ db, chain, clock, facts, confirmations: 1 })
+  const backtests = createBacktests({
+    startIncidents: startPastIncidents,
+    db,
+    chain,
+    clock,
+    facts,
+    confirmations: 1,
+  })
   return {
     async look(next) {
       blocks = next

@@ -18,7 +18,7 @@ let ann: TestChat
 
 const XRP = { type: 'feed-move', target: { feed: 'XRP/USD' } }
 const SETTINGS = { percent: 5, windowSeconds: 3600, direction: 'any' }
-const WEEK = '🟢🟠🟢🟢🔴🟢🟢 Last 7 days: 1 warning · 1 critical'
+const WEEK = '🟢🟠🟢🟢🔴🟢🟢 Last 7 days: 2 incidents (1 warning · 1 critical)'
 
 beforeAll(async () => {
   devnet = await startDevnet({ contracts: true, startsAt: testClock().now() })
@@ -91,7 +91,7 @@ describe('the last step of the wizard', () => {
     await ann.press('Next')
     await show()
     expect(ann.last().id).toBe(step.id)
-    expect(ann.last().text).toContain('🟢🟢🟢🟢🔴🟢🟢 Last 7 days: 1 critical')
+    expect(ann.last().text).toContain('🟢🟢🟢🟢🔴🟢🟢 Last 7 days: 1 incident (1 critical)')
   })
 
   test('says when no data is stored, and when the data is incomplete', async () => {
@@ -269,11 +269,11 @@ describe('“Try other values”', () => {
     await show()
     expect(ann.last().id).toBe(message)
     expect(ann.last().text.split('\n').slice(3)).toEqual([
-      '🟢🔴🟢🟢🔴🟢🟢 1%: 2 critical',
-      '🟢🔴🟢🟢🔴🟢🟢 2%: 2 critical',
-      '🟢🟠🟢🟢🔴🟢🟢 ✓ 5%: 1 warning · 1 critical',
-      '🟢🟢🟢🟢🔴🟢🟢 10%: 1 critical',
-      '🟢🟢🟢🟢🔴🟢🟢 20%: 1 critical',
+      '🟢🔴🟢🟢🔴🟢🟢 1%: 2 incidents (2 critical)',
+      '🟢🔴🟢🟢🔴🟢🟢 2%: 2 incidents (2 critical)',
+      '🟢🟠🟢🟢🔴🟢🟢 ✓ 5%: 2 incidents (1 warning · 1 critical)',
+      '🟢🟢🟢🟢🔴🟢🟢 10%: 1 incident (1 critical)',
+      '🟢🟢🟢🟢🔴🟢🟢 20%: 1 incident (1 critical)',
       '',
       'Each mark is one day, the latest last. ⚪: no data.',
     ])
@@ -339,7 +339,7 @@ describe('“Try other values”', () => {
     await group.press('Percentage')
     await group.press('Try other values')
     await show()
-    expect(group.last().text).toContain('✓ 5%: 1 warning · 1 critical')
+    expect(group.last().text).toContain('✓ 5%: 2 incidents (1 warning · 1 critical)')
   })
 
   test('is no longer tried a day after its time-out', async () => {

@@ -23,6 +23,12 @@ const XRP = { type: 'feed-move', target: { feed: 'XRP/USD' } }
 const FEED = { ...XRP, settings: { percent: 5, windowSeconds: 120 } }
 const CREDITS = { type: 'credits-balance', target: {} }
 
+/** What is read of an alert in a list. */
+interface Listed {
+  readonly event: string
+  readonly incidentId: number
+}
+
 /** The parts of an alert that backtest and watch have in common. */
 function notified({ event, severity, firedAt }: Notified) {
   return { event, severity, at: firedAt }
@@ -33,8 +39,11 @@ async function backtest(body: object, query = '') {
 }
 
 async function replayed(body: object) {
-  const { body: found } = await backtest(body)
-  return found.alerts
+  return inOrder((await backtest(body)).body)
+}
+
+function inOrder({ alerts: found }: { readonly alerts: readonly Record<string, unknown>[] }) {
+  return found
     .map(({ event, severity, at }: Record<string, unknown>) => ({ event, severity, at }))
     .toReversed()
 }
@@ -83,7 +92,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('a backtest', () => {
-  test('returns the alerts that a watch of the provider fired in that time', async () => {
+  test('returns the alerts and incidents of a watch of the provider in that time', async () => {
     for (const [name] of CASES) {
       const { body: watch } = await world.alice.request('GET', `/watches/${world.watchOf(name)}`)
       // An outage of reading is no alert of the past.
@@ -91,7 +100,19 @@ describe('a backtest', () => {
         .map(notified)
         .filter(({ event }) => !event.startsWith('fsp.monitoring'))
       expect(live.length, name).toBeGreaterThan(0)
-      expect(await replayed(watchOf(name, watch.signals)), name).toEqual(live)
+      const { body: found } = await backtest(watchOf(name, watch.signals))
+      expect(inOrder(found), name).toEqual(live)
+      const { body: all } = await world.alice.request(
+        'GET',
+        `/alerts?limit=250&watchId=${world.watchOf(name)}`,
+      )
+      const known = all.data.filter(({ event }: Listed) => !event.startsWith('fsp.monitoring'))
+      const incidents = Map.groupBy(known.toReversed() as Listed[], (each) => each.incidentId)
+      const events = (parts: readonly Listed[]) => parts.map(({ event }) => event).toSorted()
+      const parts = found.incidents.map((each: { parts: readonly Listed[] }) => events(each.parts))
+      expect(parts.toReversed(), name).toEqual([...incidents.values()].map(events))
+      const { critical, warning, info } = found.incidentCounts
+      expect(critical + warning + info, name).toBe(incidents.size)
     }
   })
 

@@ -1,5 +1,6 @@
 import { numberToHex } from 'viem/utils'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
+import { startPastIncidents } from '#src/alerts/incidents/past.ts'
 import type { BlockRef } from '#src/chain/chain.ts'
 import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
@@ -66,7 +67,14 @@ export async function startPast({ db, sql }: FreshDatabase, protocol: Partial<Si
   const recordAlerts = async (_tx: unknown, all: readonly AlertCandidate[]) => {
     raised.push(...all)
   }
-  const backtests = createBacktests({ db, chain, clock, facts, confirmations: 1 })
+  const backtests = createBacktests({
+    startIncidents: startPastIncidents,
+    db,
+    chain,
+    clock,
+    facts,
+    confirmations: 1,
+  })
   const { signal } = new AbortController()
   const wallet = PEOPLE.bob.account.address
   const signalsOf = (id: string, { isRecoveryNotified }: TriedProviderWatch) => [

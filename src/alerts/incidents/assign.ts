@@ -52,6 +52,20 @@ export function assignIncidents<One extends FiredPart>(
   fired: readonly One[],
   open: readonly OpenPart[],
 ): ReadonlyMap<One, IncidentPlace> {
+  const { place } = startIncidents(open)
+  return new Map(fired.map((part) => [part, place(part)]))
+}
+
+/** Incidents while their parts fire. */
+interface Incidents {
+  /** The incident of the next firing. */
+  place(part: FiredPart): IncidentPlace
+  /** Whether an alert of an incident is open. */
+  isOpen(incident: IncidentRef): boolean
+}
+
+/** `assignIncidents` for firings that are taken one by one. */
+export function startIncidents(open: readonly OpenPart[] = []): Incidents {
   const courses = new Map<string, Course>()
   const courseOf = (part: IncidentPart): Course => {
     const key = `${part.watchId} ${causeOf(part)}`
@@ -64,7 +78,10 @@ export function assignIncidents<One extends FiredPart>(
     addTo(course, part)
     course.incident = { id: part.incidentId }
   }
-  return new Map(fired.map((part) => [part, placeOf(part, courseOf(part))]))
+  return {
+    place: (part) => placeOf(part, courseOf(part)),
+    isOpen: (incident) => [...courses.values()].some((course) => course.incident === incident),
+  }
 }
 
 function placeOf(part: FiredPart, course: Course): IncidentPlace {

@@ -81,41 +81,68 @@ export const watchExamples: ExamplesOf<typeof operations> = {
       ],
       observations: 15,
       counts: { critical: 0, warning: 1, info: 0, recovery: 0 },
+      incidentCounts: { critical: 0, warning: 1, info: 0 },
       perDay: [
         {
           from: '2026-11-13T08:44:10.000Z',
           counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+          incidents: { critical: 0, warning: 0, info: 0 },
           known: true,
         },
         {
           from: '2026-11-14T08:44:10.000Z',
           counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+          incidents: { critical: 0, warning: 0, info: 0 },
           known: true,
         },
         {
           from: '2026-11-15T08:44:10.000Z',
           counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+          incidents: { critical: 0, warning: 0, info: 0 },
           known: true,
         },
         {
           from: '2026-11-16T08:44:10.000Z',
           counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+          incidents: { critical: 0, warning: 0, info: 0 },
           known: true,
         },
         {
           from: '2026-11-17T08:44:10.000Z',
           counts: { critical: 0, warning: 1, info: 0, recovery: 0 },
+          incidents: { critical: 0, warning: 1, info: 0 },
           known: true,
         },
         {
           from: '2026-11-18T08:44:10.000Z',
           counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+          incidents: { critical: 0, warning: 0, info: 0 },
           known: true,
         },
         {
           from: '2026-11-19T08:44:10.000Z',
           counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+          incidents: { critical: 0, warning: 0, info: 0 },
           known: true,
+        },
+      ],
+      incidents: [
+        {
+          title: '250 FLR left the wallet',
+          severity: 'warning',
+          startedAt: '2026-11-17T20:43:12.000Z',
+          endedAt: null,
+          count: 1,
+          parts: [
+            {
+              signal: 'balance-change',
+              event: EVENT,
+              severity: 'warning',
+              isRecovery: false,
+              at: '2026-11-17T20:43:12.000Z',
+              title: '250 FLR left the wallet',
+            },
+          ],
         },
       ],
       alerts: [

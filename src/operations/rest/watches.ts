@@ -55,7 +55,7 @@ export const createWatch = defineOperation({
 })
 
 const DAYS_MAX = 7
-/** Number of alerts of a backtest that an agent reads; it has the counts of all. */
+/** Number of incidents and of alerts of a backtest that an agent reads; it has the counts of all. */
 const AGENTS_ALERTS_MAX = 10
 
 export const backtestWatch = defineOperation({
@@ -79,7 +79,11 @@ export const backtestWatch = defineOperation({
   }),
   body: NewWatch,
   output: Backtest,
-  forAgents: ({ alerts, ...others }) => ({ ...others, alerts: alerts.slice(0, AGENTS_ALERTS_MAX) }),
+  forAgents: ({ alerts, incidents, ...others }) => ({
+    ...others,
+    incidents: incidents.slice(0, AGENTS_ALERTS_MAX),
+    alerts: alerts.slice(0, AGENTS_ALERTS_MAX),
+  }),
   prepare: async ({ app, caller, body }) => {
     await requireOwnRecipients(app, caller, body)
     return watches.checkNewWatch(app, body)

@@ -5,6 +5,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { createKeyedLimiter } from '#src/kernel/keyed-limiter.ts'
@@ -68,16 +69,47 @@ export interface BacktestOutcome {
   readonly counts: AlertCounts
   /** Number of alerts in each 24 hours of the requested time, oldest first. */
   readonly perDay: readonly DayCounts[]
+  /** Number of incidents by their highest severity. */
+  readonly incidentCounts: SeverityCounts
+  /** Newest first, at most `ALERTS_MAX`. */
+  readonly incidents: readonly PastIncident[]
   /** Newest first, at most `ALERTS_MAX`. */
   readonly alerts: readonly AlertCandidate[]
   /** Reasons why the history is incomplete; empty if it is complete. */
   readonly gaps: readonly HistoryGap[]
 }
 
+/** Number of incidents by their highest severity. */
+type SeverityCounts = Readonly<Record<Severity, number>>
+
+/** An incident that a watch would have reported. */
+export interface PastIncident {
+  /** The highest so far. */
+  readonly severity: Severity
+  /** Time of its first alert. */
+  readonly startedAt: Date
+  /** Time of its last recovery; null while an alert is open, and if nothing ends it. */
+  readonly endedAt: Date | null
+  /** Its first alerts and recoveries, in order. */
+  readonly parts: readonly AlertCandidate[]
+  /** Number of all of them. */
+  readonly count: number
+}
+
+/** Puts the alerts of a replay together to incidents. The room of alerts decides what belongs together. */
+export interface PastIncidents {
+  /** Takes the next alert or recovery, also one that nobody is told of. */
+  add(candidate: AlertCandidate): void
+  /** In the order in which they began. */
+  all(): readonly PastIncident[]
+}
+
 /** Alerts of 24 hours. */
 interface DayCounts {
   readonly from: Date
   readonly counts: AlertCounts
+  /** Number of incidents that began in these hours. */
+  readonly incidents: SeverityCounts
   /** Whether anything is known about the target in these hours. */
   readonly known: boolean
 }
@@ -103,6 +135,7 @@ interface Deps {
   readonly chain: FspChain
   readonly facts: WatchTypeFacts
   readonly confirmations: number
+  readonly startIncidents: () => PastIncidents
 }
 
 export function createBacktests(deps: Deps): Backtests {
@@ -115,14 +148,25 @@ export function createBacktests(deps: Deps): Backtests {
         const span = { from: new Date(to.getTime() - days * DAY_MS), to }
         const judged = asEvaluated(type, watch, caller.wallet)
         const perDay = countDays(span.from, days)
-        const replay = startReplay(type, canonicalTarget, judged, ALERTS_MAX, perDay.add)
+        const incidents = deps.startIncidents()
+        const replay = startReplay(type, canonicalTarget, judged, ALERTS_MAX, (candidate) => {
+          incidents.add(candidate)
+          if (candidate.isNotified) perDay.add(candidate)
+        })
         const sources = sourcesOf(deps, caller.wallet)
         const query = { target: canonicalTarget, settings: watch.settings, ...span }
         const outcome = await replayHistory(type, sources, replay, {
           ...query,
           markKnown: perDay.markKnown,
         })
-        return { ...outcome, perDay: perDay.all() }
+        const all = incidents.all()
+        for (const incident of all) perDay.addIncident(incident)
+        return {
+          ...outcome,
+          perDay: perDay.all(),
+          incidentCounts: countSeverities(all),
+          incidents: all.slice(-ALERTS_MAX).toReversed(),
+        }
       }),
   }
 }
@@ -142,7 +186,7 @@ async function replayHistory(
   sources: HistorySources,
   replay: Replay,
   query: ReplayQuery,
-): Promise<Omit<BacktestOutcome, 'perDay'>> {
+): Promise<Omit<BacktestOutcome, 'perDay' | 'incidentCounts' | 'incidents'>> {
   const { from, to, markKnown } = query
   const { history } = type
   const gaps = new Set<HistoryGap>()
@@ -200,11 +244,18 @@ function startsLater(from: Date, first: Date | undefined): boolean {
   return first !== undefined && first.getTime() - from.getTime() > START_SLACK_MS
 }
 
+function countSeverities(all: readonly PastIncident[]): SeverityCounts {
+  const counts = { critical: 0, warning: 0, info: 0 }
+  for (const { severity } of all) counts[severity] += 1
+  return counts
+}
+
 /** Counts alerts by the 24 hours in which they fall, and notes the ones of which something is known. */
 function countDays(from: Date, days: number) {
   const all = Array.from({ length: days }, (_, day) => ({
     from: new Date(from.getTime() + day * DAY_MS),
     counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+    incidents: { critical: 0, warning: 0, info: 0 },
     known: false,
   }))
   // The first observation can be a little earlier than the start, and the last one exactly at the end.
@@ -214,6 +265,10 @@ function countDays(from: Date, days: number) {
     add: ({ firedAt, isRecovery, severity }: AlertCandidate) => {
       const counted = all[dayOf(firedAt)]
       if (counted !== undefined) counted.counts[isRecovery ? 'recovery' : severity] += 1
+    },
+    addIncident: ({ startedAt, severity }: PastIncident) => {
+      const counted = all[dayOf(startedAt)]
+      if (counted !== undefined) counted.incidents[severity] += 1
     },
     markKnown: (start: Date, end: Date) => {
       for (const day of all.slice(dayOf(start), dayOf(end) + 1)) day.known = true

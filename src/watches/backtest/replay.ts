@@ -28,14 +28,14 @@ export interface Replay {
  * with the same states, episodes and cooldown. Recoveries that the watch has switched off are left out.
  *
  * @param newestMax maximum number of alerts that `newest` returns; all are counted
- * @param onAlert called for every alert, in order
+ * @param onCandidate called for every alert and recovery, in order, also for those that nobody is told of
  */
 export function startReplay(
   type: WatchType,
   target: unknown,
   watch: EvaluatedWatch,
   newestMax: number,
-  onAlert?: (alert: AlertCandidate) => void,
+  onCandidate?: (candidate: AlertCandidate) => void,
 ): Replay {
   const hasOnlyChanges = type.history.keeps === 'changes'
   const counts = { info: 0, warning: 0, critical: 0, recovery: 0 }
@@ -43,10 +43,10 @@ export function startReplay(
   const folded = startRepeatedFold(type, target, watch)
   const take = (candidates: readonly AlertCandidate[]) => {
     for (const candidate of candidates) {
+      onCandidate?.(candidate)
       if (!candidate.isNotified) continue
       counts[candidate.isRecovery ? 'recovery' : candidate.severity] += 1
       kept.push(candidate)
-      onAlert?.(candidate)
     }
     if (kept.length > 2 * newestMax) kept = kept.slice(-newestMax)
   }

@@ -551,6 +551,49 @@ export interface Backtest {
     /** Text without formatting. */
     text: string;
   }[];
+  /** Number of incidents that began, by their highest severity. */
+  incidentCounts: {
+    /** @min 0 */
+    critical: number;
+    /** @min 0 */
+    info: number;
+    /** @min 0 */
+    warning: number;
+  };
+  /**
+   * The newest incidents, newest first, at most 100. `endedAt` is null while an alert is open, and if nothing ends it.
+   * @maxItems 100
+   */
+  incidents: {
+    /**
+     * Number of alerts and recoveries of the incident; `parts` has the first 20.
+     * @min 0
+     */
+    count: number;
+    endedAt: null;
+    parts: {
+      /** @format date-time */
+      at: any;
+      /** Name of the event. */
+      event: string;
+      isRecovery: boolean;
+      /** Severity of the alert. */
+      severity: "info" | "warning" | "critical";
+      /** Id of the signal; null without one. */
+      signal: string | null;
+      /** Title in one sentence. */
+      title: string;
+    }[];
+    /** Severity of the alert. */
+    severity: "info" | "warning" | "critical";
+    /**
+     * Start of the trial; null if it was never started.
+     * @format date-time
+     */
+    startedAt: any;
+    /** Title in one sentence. */
+    title: string;
+  }[];
   /**
    * Number of values evaluated.
    * @min 0
@@ -586,6 +629,15 @@ export interface Backtest {
      * @format date-time
      */
     from: any;
+    /** Number of incidents that began, by their highest severity. */
+    incidents: {
+      /** @min 0 */
+      critical: number;
+      /** @min 0 */
+      info: number;
+      /** @min 0 */
+      warning: number;
+    };
     /** Whether anything is known of the target in these 24 hours; false if no data of them is stored. */
     known: boolean;
   }[];
