@@ -2814,6 +2814,11 @@ export interface Settings {
    * @max 2147483647
    */
   version: number;
+  /**
+   * Whether people get a card about the last week of each provider and wallet, on Monday at 9 in their time zone; at most 3. Programs never get it.
+   * @default false
+   */
+  weeklyCard?: boolean;
 }
 
 export interface SettingsRequest {
@@ -2868,6 +2873,11 @@ export interface SettingsRequest {
    * @max 2147483647
    */
   version?: number;
+  /**
+   * Whether people get a card about the last week of each provider and wallet, on Monday at 9 in their time zone; at most 3. Programs never get it.
+   * @default false
+   */
+  weeklyCard?: boolean;
 }
 
 export interface SignalChoice {
