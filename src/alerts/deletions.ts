@@ -5,7 +5,6 @@ import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { forgetChat } from '#src/recipients/chats.ts'
-import { findFollower } from '#src/recipients/followers.ts'
 import { deleteWatch } from '#src/watches/manage/service.ts'
 import * as acting from './acknowledge/store.ts'
 import { stopFollowing } from './followers/followers.ts'
@@ -38,11 +37,10 @@ export async function deleteChatData(
   who: { readonly chatId: number; readonly personId: number; readonly name: string | null },
 ): Promise<void> {
   await transact(deps.db, async (tx) => {
-    const follower = await findFollower(tx, who.chatId)
     await stopFollowing({ ...deps, db: tx }, who)
     const gone = await forgetChat({ ...deps, db: tx }, who)
     const ids = gone.map(({ id }) => id)
-    await deleteMessagesOfRecipients(tx, follower ? [...ids, follower.recipientId] : ids)
+    await deleteMessagesOfRecipients(tx, ids)
     const wallets = gone.map(({ wallet }) => wallet)
     if (who.name !== null) await acting.removePersonName(tx, wallets, who.name)
   })

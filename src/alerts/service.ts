@@ -23,6 +23,7 @@ import { type Notification, notifyRecipients } from './notify/notify.ts'
 import { markOwnTopups } from './own-topups.ts'
 import { cooldownNotes, maintenanceNotes, recordedFromOpen } from './recorded-alert.ts'
 import { episodeKeyOf, hasRecovery, isMuted, nextReminder } from './rules.ts'
+import * as incidents from './incidents/store.ts'
 import * as store from './store.ts'
 import type { During } from './tables.ts'
 
@@ -303,4 +304,13 @@ export function countAlerts(db: Db, span: Span): Promise<number> {
 interface Span {
   readonly since: Date
   readonly until: Date | undefined
+}
+
+/** Number of incidents of a watch that have an alert in a span. */
+export function countIncidents(
+  db: Db,
+  watch: { readonly wallet: string; readonly watchId: number },
+  span: { readonly from: Date; readonly to: Date },
+): Promise<number> {
+  return incidents.countIncidents(db, watch, span)
 }

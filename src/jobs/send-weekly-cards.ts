@@ -1,4 +1,4 @@
-import { countIncidents } from '#src/alerts/incidents/store.ts'
+import { countIncidents } from '#src/alerts/service.ts'
 import { sendWeeklyCards as send } from '#src/notices/weekly.ts'
 import type { Job } from './define.ts'
 

@@ -201,7 +201,7 @@ describe('the words of a picture', () => {
   test.each(LOCALES.filter((locale) => locale !== 'en'))('have nothing English in %s', (locale) => {
     const english = new Set(everyPictureText('en').filter((content) => /\p{L}{4}/u.test(content)))
     // German and French have some names of the protocol and the unit of time from English.
-    const shared = ['Commit', 'Reveal', 'Signature', 'Fast Updates']
+    const shared = ['Commit', 'Reveal', 'Signature', 'Fast Updates', 'Incidents']
     const left = everyPictureText(locale).filter((content) => english.has(content))
     expect(left.filter((content) => !shared.includes(content))).toEqual([])
   })

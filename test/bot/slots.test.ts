@@ -338,7 +338,7 @@ describe('Buy', () => {
       expect(text).toContain('Paid: 0.50\u00a0USD')
       expect(says(ann)).toContain('✅ 1 slot until Dec 20, 2026. Paid: 0.50 USD (500 credits).')
       expect(says(ann)).toContain('Left: 1.50 USD (1,500 credits).')
-      expect(says(ann)).toMatch(/Subscription \d+: auto-renew on\./)
+      expect(says(ann)).toContain('Auto-renew is on: 0.50 USD (500 credits) every 30 days.')
       expect(says(ann)).toContain('Resuming shortly: \u2068Waits <b>\u2069')
       // The waiting watch gets the slot, so none is left for a new one.
       expect(ann.labels()).toEqual([['‹ Slots']])

@@ -918,7 +918,9 @@ describe('a payment for slots', () => {
       const { reader } = await asked(2)
       await reader.press('‹ Back')
       expect(says(reader)).toContain('2 watches, 30 days: 1 USD (1,000 credits).')
-      expect(reader.labels().flat()).toEqual(expect.arrayContaining(['WFLR', 'FLR']))
+      expect(reader.labels().flat()).toEqual(
+        expect.arrayContaining(['500\u00a0WFLR', '500\u00a0FLR']),
+      )
     })
 
     test('offers the purchase again when the right was not given', async () => {

@@ -258,11 +258,15 @@ describe('a number that follows a saved value', () => {
     expect(await threshold()).toMatchObject({ threshold: '310' })
   })
 
-  test('means nothing after two minutes, after another text, or after a command', async () => {
+  test('means nothing after two minutes, another text, a command or another screen', async () => {
     for (const between of [
       async () => world.clock.advance(121),
       () => ann.say('thanks'),
       () => ann.say('/menu'),
+      async () => {
+        world.telegram.pressRaw(ann.id, ann.last().id, packed('home'))
+        await world.settle()
+      },
     ]) {
       await ann.say(`/watches ${id}`)
       await ann.press('Rule')

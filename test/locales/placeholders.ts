@@ -260,6 +260,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
     'messages:*': 'moment',
     otherwise: 'near',
   },
+  renewal: 'list',
   slots: { 'bot:watches.titleSlots': 'number', otherwise: 'counted' },
   span: 'governedDuration',
   spentDay: 'amount',

@@ -7,6 +7,7 @@ import type { BotContext } from '../context.ts'
 import { sentenceOf } from '../error-sentences.ts'
 import { type Question, type Refusal, sessionKeyOf } from '../session.ts'
 import { deleteQuestion, type QuestionRow } from '../session-store.ts'
+import { isDelivered } from '../show.ts'
 
 /**
  * Passes typed text to the open question. A command closes the question and is handled; an unknown command
@@ -22,9 +23,10 @@ export function questions(all: () => readonly Question[]): Middleware<BotContext
     if (row === undefined || sessionKey === undefined) return next()
     const question = all().find(({ kind, canDecode }) => kind === row.kind && canDecode(row.about))
     const { message, callbackQuery } = ctx
-    // Of an answered question only a number is of interest; a press elsewhere, such as of an alert, changes nothing.
+    // Of an answered question only a number is of interest, until another screen is opened. A press of an alert opens none.
     if (row.isAnswered && !isNumber(message?.text)) {
-      if (message !== undefined) await deleteQuestion(ctx.app.db, sessionKey)
+      const isOver = message !== undefined || !(await isDelivered(ctx))
+      if (isOver) await deleteQuestion(ctx.app.db, sessionKey)
       return next()
     }
     const isPressed = callbackQuery?.message?.message_id === row.messageId

@@ -17,9 +17,11 @@ const composer = new Composer<BotContext>()
 onPress(composer, 'group.settings', (ctx) => showSettings(ctx))
 
 onPress(composer, 'group.members', async (ctx, { on: membersAcknowledge }) => {
-  const link = ctx.links.find(({ manages }) => manages)
   const body = { chatId: ctx.knownChat.id, membersAcknowledge }
-  await ctx.call(updateGroup, { body }, link)
+  // The screen speaks of the group: of all its wallets that the person manages.
+  for (const link of ctx.links.filter(({ manages }) => manages)) {
+    await ctx.call(updateGroup, { body }, link)
+  }
   await identifyAgain(ctx)
   await showSettings(ctx)
 })
@@ -45,9 +47,17 @@ async function showSettings(ctx: BotContext): Promise<void> {
     title: knownChat.title,
     topic: chat?.is_forum === true ? topic : undefined,
     chosen: others.length === 0 ? undefined : link.wallet,
-    membersAcknowledge: link.scopes.includes('write') ? link.membersAcknowledge : undefined,
+    membersAcknowledge: membersMay(links),
   })
   await show(ctx, view)
+}
+
+/** Whether members may acknowledge alerts of every wallet that the group may manage; undefined if there is none. */
+function membersMay(links: BotContext['links']): boolean | undefined {
+  const managed = links.filter(({ scopes }) => scopes.includes('write'))
+  return managed.length === 0
+    ? undefined
+    : managed.every(({ membersAcknowledge }) => membersAcknowledge)
 }
 
 export const groupFeature = defineFeature({ commands: [], composer })

@@ -13,7 +13,7 @@ import { type TrialOffer, trialText } from '../connect/view.ts'
 import { waysToBuy } from '../slots/ways-view.ts'
 import type { Draft } from './draft.ts'
 
-/** Screen that is shown when no slot is free. */
+/** Screen that is shown when no slot is free. Long because each line and row has a case of its own. */
 export function noSlot(
   { t }: Reader,
   options: {

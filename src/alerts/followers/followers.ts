@@ -5,6 +5,7 @@
  */
 import type { Channels } from '#src/channels/index.ts'
 import { type Db, transact } from '#src/db/connection.ts'
+import { deleteMessagesOfRecipients } from '#src/delivery/log/delivery-log.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -134,9 +135,13 @@ async function changeFollowed<Result extends object>(
   throw new AppError('upstream', 'dependency_unavailable', { retryAfterSeconds: 1 })
 }
 
-/** Removes a follower; after the last one also the watch, whose open alerts are closed. */
+/**
+ * Removes a follower with the texts that it was sent, which nothing could find again; after the last one also the watch,
+ * whose open alerts are closed.
+ */
 async function leave(tx: Db, follower: Follower, at: Date): Promise<void> {
   if (!(await removeFollower(tx, follower))) return
+  await deleteMessagesOfRecipients(tx, [follower.recipientId])
   const watchId = await unwatchForFollowers(tx, follower.wallet)
   if (watchId === undefined) return
   await delivery.reviseMessages(tx, await closeAlertsOfWatch(tx, watchId, at))
