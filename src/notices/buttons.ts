@@ -103,6 +103,8 @@ function choicesOf(notice: Notice, inChat: boolean): readonly Choice[] {
     }
     case 'credited':
       return [SLOTS, MENU]
+    case 'announcement':
+      return []
     default:
       return notice satisfies never
   }

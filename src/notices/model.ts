@@ -12,6 +12,7 @@ import type {
 import type { FailedRenewal, PaidRenewal } from '#src/billing/subscriptions/renewal.ts'
 import type { CreditedPayment } from '#src/billing/topups/settle.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import type { AddedRecipient } from '#src/recipients/added.ts'
 import type { RefusedRecipient } from '#src/recipients/consent.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
@@ -34,6 +35,7 @@ export const NOTICE_KINDS = {
   'topic-gone': { glyph: '📪', severity: 'warning', security: false },
   linked: { glyph: '🔗', severity: 'warning', security: true },
   credited: { glyph: '💳', severity: 'info', security: false },
+  announcement: { glyph: '📣', severity: 'info', security: false },
 } as const satisfies Readonly<
   Record<
     string,
@@ -81,6 +83,12 @@ export type Notice =
       CreditedPayment,
       'asset' | 'amountUnits' | 'credits' | 'bonusCredits' | 'balanceCredits' | 'purchase'
     >)
+  | { readonly kind: 'announcement'; readonly texts: AnnouncementTexts }
+
+/** What the operator tells the owners, in their language. */
+export type AnnouncementTexts = Readonly<
+  Record<Locale, { readonly title: string; readonly lines: readonly string[] }>
+>
 
 /** A notice within this time after another notice joins the next message. */
 export const JOIN_NOTICES_MINUTES = 10

@@ -52,6 +52,8 @@ export function renderNotice(notice: Notice, reader: NoticeReader): NoticeText {
       return linkedText(notice, reader)
     case 'credited':
       return credited(notice, reader)
+    case 'announcement':
+      return notice.texts[reader.t.locale]
     default:
       return notice satisfies never
   }

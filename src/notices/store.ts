@@ -1,4 +1,4 @@
-import { lt } from 'drizzle-orm'
+import { inArray, lt } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { notices } from './tables.ts'
 
@@ -25,6 +25,12 @@ export async function recordNoticesOnce(
     .onConflictDoNothing()
     .returning({ recipientId: notices.recipientId })
   return new Set(inserted.map(({ recipientId }) => recipientId))
+}
+
+/** Deletes the records of recipients. */
+export async function deleteOfRecipients(db: Db, recipientIds: readonly number[]): Promise<void> {
+  if (recipientIds.length === 0) return
+  await db.delete(notices).where(inArray(notices.recipientId, [...recipientIds]))
 }
 
 /** Deletes records before an instant. */
