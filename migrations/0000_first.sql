@@ -1,6 +1,65 @@
 -- What is kept for a time only is partitioned by it: alerts by when they fired, the log of deliveries and sent messages by
 -- their ids, which begin with the time. Partitions are made while the service runs. drizzle-kit writes no partitions and no
 -- storage parameters: they are added here.
+-- A wallet has one written form, with the checksum of EIP-55. Checks of tables call this only for what is in one case, because
+-- it computes a hash (Keccak-256), which takes milliseconds.
+CREATE FUNCTION is_checksummed(address text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  digits text := lower(substr(address, 3));
+  block bytea := convert_to(lower(substr(address, 3)), 'UTF8')
+    || decode('01' || repeat('00', 94) || '80', 'hex');
+  constants bigint[] := '{
+    1, 32898, -9223372036854742902, -9223372034707259392, 32907, 2147483649, -9223372034707259263,
+    -9223372036854743031, 138, 136, 2147516425, 2147483658, 2147516555, -9223372036854775669,
+    -9223372036854742903, -9223372036854743037, -9223372036854743038, -9223372036854775680, 32778,
+    -9223372034707292150, -9223372034707259263, -9223372036854742912, 2147483649, -9223372034707259384}';
+  turns int[] := '{0, 1, 62, 28, 27, 36, 44, 6, 55, 20, 3, 10, 43, 25, 39, 41, 45, 15, 21, 8, 18, 2, 61, 56, 14}';
+  a bigint[] := array_fill(0::bigint, ARRAY[25], ARRAY[0]);
+  b bigint[] := array_fill(0::bigint, ARRAY[25], ARRAY[0]);
+  c bigint[] := array_fill(0::bigint, ARRAY[5], ARRAY[0]);
+  d bigint;
+  v bigint;
+  n int;
+  nibble int;
+  digit text;
+BEGIN
+  IF address !~ '^0x[0-9a-fA-F]{40}$' THEN RETURN false; END IF;
+  FOR i IN 0..16 LOOP
+    v := 0;
+    FOR j IN 0..7 LOOP v := v | (get_byte(block, i * 8 + j)::bigint << (8 * j)); END LOOP;
+    a[i] := v;
+  END LOOP;
+  FOR round IN 1..24 LOOP
+    FOR x IN 0..4 LOOP c[x] := a[x] # a[x + 5] # a[x + 10] # a[x + 15] # a[x + 20]; END LOOP;
+    FOR x IN 0..4 LOOP
+      v := c[(x + 1) % 5];
+      d := c[(x + 4) % 5] # ((v << 1) | ((v >> 63) & 1));
+      FOR y IN 0..4 LOOP a[x + 5 * y] := a[x + 5 * y] # d; END LOOP;
+    END LOOP;
+    FOR x IN 0..4 LOOP
+      FOR y IN 0..4 LOOP
+        v := a[x + 5 * y];
+        n := turns[x + 5 * y + 1];
+        IF n > 0 THEN v := (v << n) | ((v >> (64 - n)) & ((1::bigint << n) - 1)); END IF;
+        b[y + 5 * ((2 * x + 3 * y) % 5)] := v;
+      END LOOP;
+    END LOOP;
+    FOR x IN 0..4 LOOP
+      FOR y IN 0..4 LOOP
+        a[x + 5 * y] := b[x + 5 * y] # (~b[(x + 1) % 5 + 5 * y] & b[(x + 2) % 5 + 5 * y]);
+      END LOOP;
+    END LOOP;
+    a[0] := a[0] # constants[round];
+  END LOOP;
+  FOR i IN 0..39 LOOP
+    digit := substr(digits, i + 1, 1);
+    nibble := ((a[i / 16] >> (8 * ((i / 2) % 8) + CASE WHEN i % 2 = 0 THEN 4 ELSE 0 END)) & 15)::int;
+    IF digit ~ '[a-f]' AND nibble >= 8 THEN digit := upper(digit); END IF;
+    IF digit <> substr(address, i + 3, 1) THEN RETURN false; END IF;
+  END LOOP;
+  RETURN true;
+END $$;
+--> statement-breakpoint
 CREATE TABLE "alert_budgets" (
 	"watch_id" integer NOT NULL,
 	"recipient_id" integer NOT NULL,
@@ -71,6 +130,27 @@ CREATE TABLE "challenges" (
 	"used_at" timestamp with time zone
 );
 --> statement-breakpoint
+CREATE TABLE "operator_acts" (
+	"id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "operator_acts_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"at" timestamp with time zone NOT NULL,
+	"operator" text NOT NULL,
+	"command" text NOT NULL,
+	"input" jsonb NOT NULL,
+	"changed" boolean NOT NULL,
+	"result" jsonb NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "bans" (
+	"wallet" text PRIMARY KEY NOT NULL,
+	"reason" text NOT NULL,
+	"banned_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "bans_wallet_form" CHECK ("bans"."wallet" ~ '^0x((?=.*[a-f])(?=.*[A-F])[0-9a-fA-F]{40}|[0-9]{40})$' or is_checksummed("bans"."wallet"))
+);
+--> statement-breakpoint
+CREATE TABLE "spent_trials" (
+	"digest" text PRIMARY KEY NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "tokens" (
 	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "tokens_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
 	"wallet" text NOT NULL,
@@ -96,7 +176,8 @@ CREATE TABLE "accounts" (
 	"created_at" timestamp with time zone NOT NULL,
 	CONSTRAINT "accounts_balance_not_negative" CHECK ("accounts"."balance_credits" >= 0),
 	CONSTRAINT "accounts_balance_exact" CHECK ("accounts"."balance_credits" <= 9007199254740991),
-	CONSTRAINT "accounts_slots_not_negative" CHECK ("accounts"."occupied_slots" >= 0)
+	CONSTRAINT "accounts_slots_not_negative" CHECK ("accounts"."occupied_slots" >= 0),
+	CONSTRAINT "accounts_wallet_form" CHECK ("accounts"."wallet" ~ '^0x((?=.*[a-f])(?=.*[A-F])[0-9a-fA-F]{40}|[0-9]{40})$' or is_checksummed("accounts"."wallet"))
 );
 --> statement-breakpoint
 CREATE TABLE "ledger_entries" (
@@ -840,6 +921,7 @@ CREATE INDEX "telegram_questions_expiry" ON "telegram_questions" USING btree ("e
 CREATE INDEX "telegram_updates_open" ON "telegram_updates" USING btree ("handled_at","update_id");--> statement-breakpoint
 CREATE INDEX "telegram_updates_turn" ON "telegram_updates" USING btree ("turn","update_id") WHERE handled_at is null;--> statement-breakpoint
 CREATE INDEX "telegram_updates_chat" ON "telegram_updates" USING btree ("chat_key","update_id") WHERE handled_at is null;--> statement-breakpoint
+CREATE INDEX "operator_acts_at" ON "operator_acts" USING btree ("at");--> statement-breakpoint
 -- The queue and the log of deliveries together.
 CREATE VIEW "deliveries" AS (select id, wallet, alert_id, incident_id, recipient_id, watch_id, channel, order_key, fired_at, position, envelope, kind, answers, recovery, test, urgency, status, attempts, last_status_code, last_error, created_at, partition_key, next_attempt_at, planned_at, leased_until, null::timestamp with time zone as deferred_until, null::uuid as summary_delivery_id, null::timestamp with time zone as retained_until, null::timestamp with time zone as delivered_at, null::text as message_id, null::uuid as carried_by from delivery_queue union all select id, wallet, alert_id, incident_id, recipient_id, watch_id, channel, order_key, fired_at, position, envelope, kind, answers, recovery, test, urgency, status, attempts, last_status_code, last_error, created_at, null::text as partition_key, null::timestamp with time zone as next_attempt_at, null::timestamp with time zone as planned_at, null::timestamp with time zone as leased_until, deferred_until, summary_delivery_id, retained_until, delivered_at, message_id, carried_by from delivery_log);--> statement-breakpoint
 -- Rows that are often updated stay on their page, so that an update writes no index.

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { Api } from 'grammy'
 import type { Sql } from 'postgres'
+import { forgetWallet } from '#bot/core/forget-wallet.ts'
 import { type BotService, createBotService } from '#bot/core/service.ts'
 import { listChatsShowingTopup } from '#bot/features/topup/live-schedule.ts'
 import { BOT_PARTS } from '#bot/parts.ts'
@@ -239,6 +240,7 @@ export function createApp(
     metering: createMetering({ ...metered, tokens: createTokenLookup(metered) }),
     channels,
     sentMessages: { forgetIds: forgetMessageIds },
+    chats: { forgetWallet },
     notices: createNotices({ clock, publicUrl, box, botUsername, billing, listChatsShowingTopup }),
     mail,
     mailServer,

@@ -2,8 +2,13 @@ import { once } from 'node:events'
 import { createApp } from '#src/app.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
+import { examineQuickly } from '#src/doctor/examine.ts'
+import { lineOf } from '#src/doctor/finding.ts'
+import { systemClock } from '#src/kernel/clock.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
+import type { Logger } from '#src/kernel/logger.ts'
 import { createLogger, openLogOutput } from '#src/log.ts'
+import release from '../package.json' with { type: 'json' }
 
 /** Deadline for the last lines of the log, in case their reader or another handle blocks the exit. */
 const LAST_LINES_MS = 500
@@ -25,6 +30,22 @@ function readConfig(): Config | undefined {
     for (const problem of error.problems) process.stderr.write(`${problem}\n`)
     process.exitCode = 1
     return undefined
+  }
+}
+
+/** What the line `ready` says of the release and the configuration. */
+function startOf({ publicUrl, roles }: Config) {
+  return { version: release.version, publicUrl, roles }
+}
+
+/** Logs which features are off and why, and what is wrong with endpoints and router. Never rejects. */
+async function reportQuickly(config: Config, log: Logger): Promise<void> {
+  const findings = await examineQuickly(config, systemClock)
+  const off = findings.filter(({ level }) => level === 'warn')
+  if (off.length > 0)
+    log.info({ off: off.map(lineOf) }, 'parts that are off; npm run doctor says more')
+  for (const finding of findings) {
+    if (finding.level === 'wrong') log.warn({ finding: lineOf(finding) }, 'something will not work')
   }
 }
 
@@ -68,7 +89,8 @@ async function run(config: Config): Promise<void> {
     const service = createApp(config, { databaseUrl: url ?? embedded?.url ?? '', log })
     undo.defer(() => service.stop())
     await service.start(stopping.signal)
-    log.info({ publicUrl: config.publicUrl, roles: config.roles, off: service.off }, 'ready')
+    log.info({ ...startOf(config), off: service.off }, 'ready')
+    void reportQuickly(config, log)
     await stopped
   } catch (error) {
     if (!stopping.signal.aborted) {

@@ -1,9 +1,11 @@
 import { findCanary } from '#src/alerts/canary.ts'
 import { findLastProof } from '#src/billing/account/proof.ts'
+import { countUnmatched } from '#src/billing/topups/match.ts'
 import { recoveryCode } from '#src/chain/signatures/recover.ts'
 import { countDueByChannel } from '#src/delivery/service.ts'
 import type { MetricReading } from '#src/http/internal.ts'
 import type { JobApp } from '#src/jobs/define.ts'
+import { CHAINS } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { findProblems } from '#src/kernel/health.ts'
 import { createSharedCache } from '#src/kernel/shared-cache.ts'
@@ -13,6 +15,9 @@ import {
   progressOfTypes,
   readObservationProgress,
 } from '#src/watches/observe/progress.ts'
+import release from '../package.json' with { type: 'json' }
+
+const { version } = release
 
 /** Time for which values from the database are cached. */
 const CACHE_MS = 5000
@@ -25,6 +30,8 @@ export function createReadings(app: JobApp): readonly MetricReading[] {
   return [
     ...ledgerReadings(app),
     ...creditReadings(app),
+    unmatchedReading(app),
+    infoReading(app),
     ...deliveryReadings(app),
     ...workReadings(app),
     ...canaryReadings(app),
@@ -65,6 +72,26 @@ function creditReadings(app: JobApp): readonly MetricReading[] {
       read: async () => (await readStats(app)).creditsSpent,
     },
   ]
+}
+
+/** Metric of payments that wait for an operator. */
+function unmatchedReading({ db, clock }: Pick<JobApp, 'db' | 'clock'>): MetricReading {
+  return {
+    name: 'watchdog_unmatched_payments',
+    help: 'Payments that were not credited and wait for an operator.',
+    read: cached(clock, () => countUnmatched(db)),
+  }
+}
+
+/** The release and the chain of this process. The value is always 1. */
+function infoReading({ chainId }: Pick<JobApp, 'chainId'>): MetricReading {
+  const chain = CHAINS.find(({ id }) => id === chainId)?.key ?? String(chainId)
+  return {
+    name: 'watchdog_info',
+    help: 'Release and chain of this process; always 1.',
+    labels: ['version', 'chain'],
+    read: async () => [{ labels: { version, chain }, value: 1 }],
+  }
 }
 
 /** Metrics of the synthetic alert; none if no monitor is configured (`HEARTBEAT_URL`). */

@@ -5,11 +5,13 @@ import { describe, expect, test } from 'vitest'
 /** Floor and room of each file, by the first pattern that fits. Imports go to lower floors only. */
 const FLOORS: readonly (readonly [RegExp, number, string])[] = [
   [/^sandbox\//, 10, 'sandbox'],
-  [/^src\/[\w-]+\.ts$|^src\/db\/main\.ts$/, 10, 'process'],
+  [/^src\/[\w-]+\.ts$|^src\/(?:db|admin|doctor)\/main\.ts$/, 10, 'process'],
   [/^bot\//, 9, 'bot'],
   [/^src\/http\//, 9, 'http'],
   [/^src\/pages\//, 9, 'pages'],
   [/^src\/jobs\//, 9, 'jobs'],
+  [/^src\/admin\//, 9, 'admin'],
+  [/^src\/doctor\//, 10, 'doctor'],
   [/^src\/operations\//, 8, 'operations'],
   [/^src\/alerts\//, 7, 'alerts'],
   [/^src\/notices\//, 7, 'notices'],
@@ -91,7 +93,7 @@ const FORBIDDEN: readonly (readonly [string, RegExp, RegExp])[] = [
   [
     'process.env',
     /\bprocess\.env\b/,
-    /^src\/(config|main)\.ts$|^sandbox\/main\.ts$|^src\/db\/main\.ts$|^src\/pages\/docs\/calls\.ts$/,
+    /^src\/(config|main)\.ts$|^sandbox\/main\.ts$|^src\/(?:db|admin|doctor)\/main\.ts$|^src\/pages\/docs\/calls\.ts$/,
   ],
   ['the machine’s clock', /\bDate\.now\(\)|\bnew Date\(\)/, /^src\/kernel\/clock\.ts$/],
   ['console', /\bconsole\./, /^sandbox\/.*browser\/|^src\/pages\/docs\/calls\.ts$/],
@@ -185,7 +187,7 @@ describe('the source tree', () => {
     const wrong = sources.flatMap(({ path, imports }) => {
       const depth = path.split('/').length - (path.startsWith('src/') ? 3 : 2)
       return imports
-        .filter((name) => name.startsWith('../') && !name.includes('/locales/'))
+        .filter((name) => name.startsWith('../') && !/\/locales\/|\/package.json$/.test(name))
         .filter((name) => name.split('../').length - 1 > depth)
         .map((name) => `${path} imports ${name}`)
     })

@@ -129,6 +129,21 @@ export async function forgetChat(
   })
 }
 
+/**
+ * Deletes what chats remember of a wallet: the choice of it, drafts of its watches, messages about it; and all data of the
+ * chats that no wallet has any more.
+ */
+export async function forgetWalletInChats(
+  tx: Db,
+  { wallet, chatIds }: { readonly wallet: string; readonly chatIds: readonly number[] },
+): Promise<void> {
+  await tx.update(chats).set({ wallet: null }).where(eq(chats.wallet, wallet))
+  await tx.delete(drafts).where(eq(drafts.wallet, wallet))
+  await tx.delete(liveMessages).where(eq(liveMessages.wallet, wallet))
+  // A private chat has the number of its person.
+  for (const chatId of chatIds) await forgetChat(tx, { chatId, personId: chatId })
+}
+
 function toKnown(row: typeof chats.$inferSelect): KnownChat {
   const { id, title, wallet } = row
   const kind = z.enum(CHAT_KINDS).parse(row.kind)

@@ -4,10 +4,14 @@ import { deleteMessagesOfRecipients } from '#src/delivery/log/delivery-log.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { forgetRecipients } from '#src/recipients/access.ts'
 import { forgetChat } from '#src/recipients/chats.ts'
-import { deleteWatch } from '#src/watches/manage/service.ts'
+import { findFollower } from '#src/recipients/followers.ts'
+import { deleteWatch, forgetWatches } from '#src/watches/manage/service.ts'
 import * as acting from './acknowledge/store.ts'
 import { stopFollowing } from './followers/followers.ts'
+import { deleteAlertsOf } from './store.ts'
 
 /**
  * Deletes a watch and closes its open alerts; their chat messages are edited to show that.
@@ -44,4 +48,21 @@ export async function deleteChatData(
     const wallets = gone.map(({ wallet }) => wallet)
     if (who.name !== null) await acting.removePersonName(tx, wallets, who.name)
   })
+}
+
+/**
+ * Deletes the wallet's watches, alerts, recipients and messages. Its slots must be locked.
+ *
+ * @returns ids of its recipients, and its chats that no other wallet has
+ */
+export async function deleteWalletData(
+  tx: Db,
+  wallet: Address,
+  at: Date,
+): Promise<{ readonly recipientIds: readonly number[]; readonly chatIds: readonly number[] }> {
+  await forgetWatches(tx, wallet)
+  await deleteAlertsOf(tx, wallet)
+  const gone = await forgetRecipients(tx, wallet, at)
+  await deleteMessagesOfRecipients(tx, gone.recipientIds)
+  return gone
 }

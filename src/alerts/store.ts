@@ -20,7 +20,7 @@ import { CANARY_WALLET } from '#src/kernel/canary.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { PlacedCandidate } from './incidents/place.ts'
 import { hasRecovery } from './rules.ts'
-import { alerts, type During } from './tables.ts'
+import { alerts, type During, incidentNumbers } from './tables.ts'
 
 export type AlertRow = typeof alerts.$inferSelect
 
@@ -277,4 +277,10 @@ export async function areInRecentAlerts(
     ) with ordinality as asked (wallet, watch_id, address, place)
     order by asked.place`)
   return rows.map(({ wasSeen }) => wasSeen)
+}
+
+/** Deletes every alert of the wallet, and the number of its newest incident. */
+export async function deleteAlertsOf(tx: Db, wallet: Address): Promise<void> {
+  await tx.delete(alerts).where(eq(alerts.wallet, wallet))
+  await tx.delete(incidentNumbers).where(eq(incidentNumbers.wallet, wallet))
 }

@@ -45,7 +45,8 @@ const batchers = new WeakMap<Db, Batcher<CheckedChallenge, ExchangeOutcome>>()
  * wallet has too many tokens, no token is issued and the challenge stays unspent.
  *
  * @param deps its `db` must not be a transaction
- * @throws AppError unauthenticated `nonce_used`, `invalid_signature`; conflict `token_limit_reached`
+ * @throws AppError unauthenticated `nonce_used`, `invalid_signature`; conflict `token_limit_reached`; forbidden
+ * `wallet_banned`
  */
 export async function issueToken(
   { db, clock }: Deps,
@@ -59,6 +60,7 @@ export async function issueToken(
     throw new AppError('rate_limited', 'rate_limited', { retryAfterSeconds: 1 })
   const outcome = await done
   if (outcome.end === 'used_before') throw new AppError('unauthenticated', 'nonce_used')
+  if (outcome.end === 'banned') throw new AppError('forbidden', 'wallet_banned')
   if (outcome.end === 'too_many_tokens') {
     const values = { count: ACTIVE_TOKENS_MAX }
     throw new AppError('conflict', 'token_limit_reached', { values })

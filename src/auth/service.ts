@@ -82,6 +82,7 @@ export async function createChallenge(
  *
  * @param deps its `db` must not be a transaction, otherwise a refusal could not spend the challenge
  * @throws AppError unauthenticated `message_mismatch`, `nonce_used`, `nonce_expired`, `invalid_signature`
+ * @throws AppError forbidden `wallet_banned`
  * @throws AppError upstream `dependency_unavailable`
  */
 export async function signIn<T>(
@@ -96,10 +97,16 @@ export async function signIn<T>(
       if (!isOurs) return { ok: false, reason: 'nonce_used' } as const
       // Returned instead of thrown, so that the transaction commits and the challenge stays spent.
       if (!isSigned) return { ok: false, reason: 'invalid_signature' } as const
+      // The lock makes a ban at the same moment come before or after, never beside.
+      await store.lockTokens(tx, [challenge.wallet], { isPatient: true })
+      if ((await store.findBan(tx, challenge.wallet)) !== undefined) {
+        return { ok: false, reason: 'wallet_banned' } as const
+      }
       return { ok: true, value: await then(tx, challenge) } as const
     })
-    if (!outcome.ok) throw new AppError('unauthenticated', outcome.reason)
-    return outcome.value
+    if (outcome.ok) return outcome.value
+    const { reason } = outcome
+    throw new AppError(reason === 'wallet_banned' ? 'forbidden' : 'unauthenticated', reason)
   })
 }
 

@@ -7,7 +7,7 @@ import type { Scope } from '#src/kernel/caller.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { LISTED_TOKENS_MAX, type StoredChallenge } from './model.ts'
 import { grantedScopes } from './rules.ts'
-import { challenges, tokens } from './tables.ts'
+import { bans, challenges, tokens } from './tables.ts'
 
 export type TokenRow = typeof tokens.$inferSelect
 
@@ -114,9 +114,9 @@ export interface ChallengeExchange {
 
 /**
  * Result for a challenge. `spent`: by this exchange. `used_before`: by an earlier exchange.
- * `too_many_tokens`: the wallet has too many tokens, and the challenge is not spent.
+ * `too_many_tokens`: the wallet has too many tokens, and the challenge is not spent. `banned`: nor is that of a banned wallet.
  */
-export type ChallengeExchangeResult = 'spent' | 'used_before' | 'too_many_tokens'
+export type ChallengeExchangeResult = 'spent' | 'used_before' | 'too_many_tokens' | 'banned'
 
 /**
  * Locks the tokens of wallets until the transaction ends, so that no other transaction counts or issues
@@ -159,7 +159,8 @@ export async function exchangeChallenges(
   const rows = await db.execute<{ nonce: string; result: ChallengeExchangeResult }>(sql`
     with asked as materialized (
       select asked.*, (select count(*) from tokens where tokens.wallet = asked.wallet
-        and revoked_at is null and expires_at > ${at}) as active
+        and revoked_at is null and expires_at > ${at}) as active,
+        exists (select from bans where bans.wallet = asked.wallet) as is_banned
       from unnest(
         ${column(({ nonce }) => nonce)}::text[],
         ${column(({ wallet }) => wallet)}::text[],
@@ -169,7 +170,7 @@ export async function exchangeChallenges(
         ${column(({ token }) => token?.scopes.join() ?? null)}::text[]
       ) as asked (nonce, wallet, hash, prefix, label, scopes)
     ), fitting as (
-      select * from asked where hash is null or active < ${tokensMax}::int
+      select * from asked where hash is null or (active < ${tokensMax}::int and not is_banned)
     ), spent as (
       update challenges set used_at = ${at} from fitting
       where challenges.nonce = fitting.nonce and challenges.wallet = fitting.wallet and used_at is null
@@ -181,6 +182,7 @@ export async function exchangeChallenges(
     )
     select nonce, case
       when exists (select from spent where spent.nonce = asked.nonce) then 'spent'
+      when hash is not null and is_banned then 'banned'
       when hash is not null and active >= ${tokensMax}::int and exists (
         select from challenges where challenges.nonce = asked.nonce
           and challenges.wallet = asked.wallet and used_at is null) then 'too_many_tokens'
@@ -267,6 +269,48 @@ export async function revokeToken(
     .where(and(eq(tokens.wallet, wallet), eq(tokens.id, id)))
     .returning({ id: tokens.id })
   return revoked.length > 0
+}
+
+/**
+ * Bans a wallet. The caller must have locked its tokens with `lockTokens`.
+ * @returns false if it was banned already; the first reason stays
+ */
+export async function insertBan(db: Db, ban: typeof bans.$inferInsert): Promise<boolean> {
+  const banned = await db.insert(bans).values(ban).onConflictDoNothing().returning()
+  return banned.length > 0
+}
+
+/** @returns whether the wallet was banned */
+export async function deleteBan(db: Db, wallet: Address): Promise<boolean> {
+  const ended = await db.delete(bans).where(eq(bans.wallet, wallet)).returning()
+  return ended.length > 0
+}
+
+/** The ban of a wallet; undefined if it is not banned. */
+export async function findBan(
+  db: Db,
+  wallet: Address,
+): Promise<{ readonly reason: string; readonly bannedAt: Date } | undefined> {
+  const [ban] = await db.select().from(bans).where(eq(bans.wallet, wallet))
+  return ban
+}
+
+/** Revokes every active token of the wallet. @returns their number */
+export async function revokeTokens(db: Db, wallet: Address, revokedAt: Date): Promise<number> {
+  const revoked = await db
+    .update(tokens)
+    .set({ revokedAt })
+    .where(
+      and(eq(tokens.wallet, wallet), isNull(tokens.revokedAt), gt(tokens.expiresAt, revokedAt)),
+    )
+    .returning({ id: tokens.id })
+  return revoked.length
+}
+
+/** Deletes the challenges and tokens of the wallet. */
+export async function deleteSignIns(db: Db, wallet: Address): Promise<void> {
+  await db.delete(challenges).where(eq(challenges.wallet, wallet))
+  await db.delete(tokens).where(eq(tokens.wallet, wallet))
 }
 
 /** Deletes tokens that expired or were revoked before the instant. */

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
+import { check, index, integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
+import { hasWalletForm } from '#src/db/wallet-form.ts'
 
 export const challenges = pgTable(
   'challenges',
@@ -38,4 +39,16 @@ export const tokens = pgTable(
     index('tokens_expires').on(table.expiresAt),
     index('tokens_revoked').on(table.revokedAt).where(sql`revoked_at is not null`),
   ],
+)
+
+/** Wallets that the operator has banned: they can neither sign in nor be connected to a chat. */
+export const bans = pgTable(
+  'bans',
+  {
+    wallet: text('wallet').primaryKey(),
+    /** Why, for operators; the banned person does not read it. */
+    reason: text('reason').notNull(),
+    bannedAt: timestamp('banned_at', { withTimezone: true }).notNull(),
+  },
+  (table) => [check('bans_wallet_form', hasWalletForm(table.wallet))],
 )

@@ -20,6 +20,7 @@ const KINDS: { readonly [Code in ErrorCode]?: ErrorKind } = {
   insufficient_credits: 'payment_required',
   insufficient_scope: 'forbidden',
   terms_not_accepted: 'forbidden',
+  wallet_banned: 'forbidden',
   not_found: 'not_found',
   link_not_valid: 'not_found',
   provider_not_watched: 'not_found',

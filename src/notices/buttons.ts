@@ -106,6 +106,8 @@ function choicesOf(notice: Notice, inChat: boolean): readonly Choice[] {
       return [SLOTS, MENU]
     case 'weekly':
       return [{ text: 'weeklyOff', act: packed('settings.weekly', { on: false }), start: 'menu' }]
+    case 'announcement':
+      return []
     default:
       return notice satisfies never
   }

@@ -12,6 +12,7 @@ import type {
 import type { FailedRenewal, PaidRenewal } from '#src/billing/subscriptions/renewal.ts'
 import type { CreditedPayment } from '#src/billing/topups/settle.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import type { WeeklyCard } from '#src/pictures/weekly-card.ts'
 import type { AddedRecipient } from '#src/recipients/added.ts'
 import type { RefusedRecipient } from '#src/recipients/consent.ts'
@@ -36,6 +37,7 @@ export const NOTICE_KINDS = {
   linked: { glyph: '🔗', severity: 'warning', security: true },
   credited: { glyph: '💳', severity: 'info', security: false },
   weekly: { glyph: '🗓️', severity: 'info', security: false },
+  announcement: { glyph: '📣', severity: 'info', security: false },
 } as const satisfies Readonly<
   Record<
     string,
@@ -84,6 +86,12 @@ export type Notice =
       'asset' | 'amountUnits' | 'credits' | 'bonusCredits' | 'balanceCredits' | 'purchase'
     >)
   | { readonly kind: 'weekly'; readonly watchId: number; readonly card: WeeklyCard }
+  | { readonly kind: 'announcement'; readonly texts: AnnouncementTexts }
+
+/** What the operator tells the owners, in their language. */
+export type AnnouncementTexts = Readonly<
+  Record<Locale, { readonly title: string; readonly lines: readonly string[] }>
+>
 
 /** A notice within this time after another notice joins the next message. */
 export const JOIN_NOTICES_MINUTES = 10

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CHANNEL_KEYS } from '#src/channels/index.ts'
 import { translator } from '#src/i18n/translate.ts'
-import { LOCALES } from '#src/kernel/locale.ts'
+import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
 import { every } from '../../test/support/every.ts'
 import { runs } from '../../test/support/runs.ts'
@@ -22,6 +22,13 @@ const instant = fc.date({
   noInvalidDate: true,
 })
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
+
+/** What an operator writes, as the command takes it. */
+const sentence = fc.stringMatching(/^[A-Za-z]{1,120}$/)
+const announced = fc.record({
+  title: sentence,
+  lines: fc.array(sentence, { minLength: 1, maxLength: 8 }),
+})
 
 const renewal = {
   quantity: fc.integer({ min: 1, max: 20 }),
@@ -86,6 +93,14 @@ const ANY: { readonly [Kind in Notice['kind']]: fc.Arbitrary<Extract<Notice, { k
     accountId: fc.constant(null),
     madeBy: maybe(label),
     at: instant,
+  }),
+  announcement: fc.record({
+    kind: fc.constant('announcement'),
+    texts: fc.record(
+      Object.fromEntries(LOCALES.map((locale) => [locale, announced])) as {
+        [L in Locale]: typeof announced
+      },
+    ),
   }),
   credited: fc.record({
     kind: fc.constant('credited'),

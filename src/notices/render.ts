@@ -55,6 +55,8 @@ export function renderNotice(notice: Notice, reader: NoticeReader): NoticeText {
       return credited(notice, reader)
     case 'weekly':
       return weekly(notice, reader)
+    case 'announcement':
+      return notice.texts[reader.t.locale]
     default:
       return notice satisfies never
   }

@@ -27,7 +27,13 @@ import { type SendTiming, sendTimingOf } from '#src/recipients/timing.ts'
 import { type FittedWatches, listLabelsToSuspend } from '#src/watches/manage/slots.ts'
 import { buttonsOf } from './buttons.ts'
 import { factsIn } from './facts.ts'
-import { JOIN_NOTICES_MINUTES, NOTICE_KINDS, type Notice, RETENTION_DAYS } from './model.ts'
+import {
+  type AnnouncementTexts,
+  JOIN_NOTICES_MINUTES,
+  NOTICE_KINDS,
+  type Notice,
+  RETENTION_DAYS,
+} from './model.ts'
 import { renderNotice } from './render.ts'
 import * as store from './store.ts'
 import { weeklyCardCode, weeklyKey } from './weekly-link.ts'
@@ -68,6 +74,18 @@ export interface Notices {
   refused(tx: Db, recipient: RefusedRecipient): Promise<void>
   /** The card of a reader's week. @returns whether the reader gets it now, and did not get it before */
   weekly(tx: Db, card: WeeklyNotice): Promise<boolean>
+  /**
+   * The operator tells a wallet's owner something, once for each name of the announcement.
+   * @returns the number of readers for whom it is new
+   */
+  announce(
+    tx: Db,
+    announcement: {
+      readonly wallet: Address
+      readonly name: string
+      readonly texts: AnnouncementTexts
+    },
+  ): Promise<number>
   /** The topic of a group was deleted. Sent to the group once, whatever the number of linked wallets. */
   topicGone(tx: Db, gone: TopicGone): Promise<void>
 }
@@ -148,6 +166,13 @@ export function createNotices(deps: NoticeDeps): Notices {
       await give(deps, tx, { wallet, notice, readers: [reader], at })
       return true
     },
+    async announce(tx, { wallet, name, texts }) {
+      return await notify(deps, tx, {
+        wallet,
+        notice: { kind: 'announcement', texts },
+        about: [name],
+      })
+    },
     async topicGone(tx, { link, partitionKey, threadId, recipientIds }) {
       const at = deps.clock.now()
       const { recipientId: id, wallet, locale, timezone, mutedUntil } = link
@@ -170,6 +195,11 @@ export function createNotices(deps: NoticeDeps): Notices {
       await give(deps, tx, { wallet, notice, readers: [reader], at })
     },
   }
+}
+
+/** Deletes the records of notices to these recipients, in the transaction that deletes them. */
+export function forgetNotices(tx: Db, recipientIds: readonly number[]): Promise<void> {
+  return store.deleteOfRecipients(tx, recipientIds)
 }
 
 /** Deletes records of notices after their retention. */
@@ -204,22 +234,26 @@ interface Notification {
   readonly accountIds?: readonly number[]
 }
 
-/** Sends a notice to each reader of the wallet's notices who has not got it yet. */
+/**
+ * Sends a notice to each reader of the wallet's notices who has not got it yet.
+ * @returns their number
+ */
 async function notify(
   deps: NoticeDeps,
   tx: Db,
   { wallet, notice, about, without, accountIds = [] }: Notification,
-): Promise<void> {
+): Promise<number> {
   const readers = await listNoticeRecipients(tx, wallet, without)
   const wanted = readers.filter(
     ({ accountId }) => accountId === null || !accountIds.includes(accountId),
   )
-  if (wanted.length === 0) return
+  if (wanted.length === 0) return 0
   const at = deps.clock.now()
   const key = [notice.kind, ...about].join(' ')
   const recipientIds = wanted.map(({ id }) => id)
   const fresh = await store.recordNoticesOnce(tx, { key, recipientIds, at })
   await give(deps, tx, { wallet, notice, readers: wanted.filter(({ id }) => fresh.has(id)), at })
+  return fresh.size
 }
 
 /** Writes one delivery for each reader, rendered for its locale and time zone. */

@@ -41,6 +41,12 @@ export async function listRecordedKeys(
   return new Set(rows.map(({ key }) => key))
 }
 
+/** Deletes the records of recipients. */
+export async function deleteOfRecipients(db: Db, recipientIds: readonly number[]): Promise<void> {
+  if (recipientIds.length === 0) return
+  await db.delete(notices).where(inArray(notices.recipientId, [...recipientIds]))
+}
+
 /** Deletes records before an instant. */
 export async function deleteOld(db: Db, before: Date): Promise<void> {
   await db.delete(notices).where(lt(notices.createdAt, before))

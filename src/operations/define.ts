@@ -52,6 +52,14 @@ export interface App {
   readonly metering: Metering
   readonly channels: Channels
   readonly sentMessages: SentMessageIds
+  /** What chats remember of wallets. `bot`, which rooms below it must not import, implements it. */
+  readonly chats: {
+    /** Deletes it for a wallet, and all data of chats that no wallet has any more. */
+    forgetWallet(
+      tx: Db,
+      of: { readonly wallet: string; readonly chatIds: readonly number[] },
+    ): Promise<void>
+  }
   /** Sends notices about the service to the people of a wallet. */
   readonly notices: Notices
   readonly box: SecretBox

@@ -51,11 +51,13 @@ export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number]
 
 /**
  * Values of `statusReason`, in addition to the channels' codes of failures: the owner switched the destination off, the
- * reader of the mailbox unsubscribed, or the chat became a chat that the wallet had already linked.
+ * reader of the mailbox unsubscribed, the chat became a chat that the wallet had already linked, or the operator banned the
+ * wallet.
  */
 export const OFF_BY_OWNER = 'by_owner'
 export const OFF_BY_READER = 'unsubscribed'
 export const OFF_BY_MOVE = 'moved'
+export const OFF_BY_OPERATOR = 'banned'
 
 /** Values of `statusReason` of a group that has the bot, and does not let it write: as a whole, or in its topics. */
 export const SILENCED_REASONS = ['no_rights', 'topic_closed'] as const

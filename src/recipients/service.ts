@@ -87,6 +87,10 @@ export type RecipientFields = Pick<
   | 'locale'
   | 'timezone'
   | 'status'
+  | 'statusReason'
+  | 'switchedAt'
+  | 'failingSince'
+  | 'createdAt'
   | 'mutedUntil'
   | 'rescheduleAt'
   | 'chatId'
@@ -131,6 +135,11 @@ export function listAllRecipients(
   db: Db,
   wallet: Address,
 ): Promise<readonly Pick<RecipientFields, 'id' | 'timezone' | 'mutedUntil'>[]> {
+  return store.listCandidates(db, [wallet])
+}
+
+/** Every recipient of a wallet as `chooseRecipients` sees it, by id. */
+export function listCandidates(db: Db, wallet: Address): Promise<readonly RecipientCandidate[]> {
   return store.listCandidates(db, [wallet])
 }
 

@@ -239,6 +239,21 @@ export async function deleteWatch(db: Db, wallet: Address, id: number): Promise<
   await db.delete(watches).where(and(eq(watches.wallet, wallet), eq(watches.id, id)))
 }
 
+/** The targets of the wallet's watches, once for each watch. */
+export async function listTargetIds(db: Db, wallet: Address): Promise<number[]> {
+  const rows = await db
+    .select({ targetId: watches.targetId })
+    .from(watches)
+    .where(eq(watches.wallet, wallet))
+    .orderBy(watches.targetId)
+  return rows.map(({ targetId }) => targetId)
+}
+
+/** Deletes every watch of the wallet. */
+export async function deleteWatches(db: Db, wallet: Address): Promise<void> {
+  await db.delete(watches).where(eq(watches.wallet, wallet))
+}
+
 /**
  * Removes a recipient from every watch of the wallet; a watch without recipients uses the defaults again.
  */

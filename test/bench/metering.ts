@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { getAddress } from 'viem/utils'
 import { formatToken } from '#src/auth/token.ts'
 import { connect } from '#src/db/connection.ts'
 import { busyLine, type CoreShares, measureSides } from './core-shares.ts'
@@ -145,7 +146,7 @@ export async function fillWallets(
   count = WALLETS,
 ): Promise<readonly TokenOwner[]> {
   const owners = Array.from({ length: count }, (_, index) => ({
-    wallet: `0x${(index + 1).toString(16).padStart(40, '0')}`,
+    wallet: getAddress(`0x${(index + 1).toString(16).padStart(40, '0')}`),
     token: formatToken(createHash('sha256').update(`bench ${index}`).digest()),
   }))
   const wallets = owners.map(({ wallet }) => wallet).join()

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { Pool } from 'undici'
+import { getAddress } from 'viem/utils'
 import { z } from 'zod'
 import { packed } from '#src/actions/codec.ts'
 import { connect } from '#src/db/connection.ts'
@@ -167,7 +168,7 @@ async function fillChats(databaseUrl: string): Promise<number> {
   const box = createSecretBox(Buffer.alloc(32, 7))
   const chats = Array.from({ length: CHATS }, (_, index) => {
     const id = FIRST_CHAT + index
-    const wallet = `0x${(index + 1).toString(16).padStart(40, '0')}`
+    const wallet = getAddress(`0x${(index + 1).toString(16).padStart(40, '0')}`)
     return { id, wallet, destination: box.seal('destination', JSON.stringify({ chatId: id })) }
   })
   await sql`create unlogged table bench_chats as

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { getAddress } from 'viem/utils'
 import { expect } from 'vitest'
 import { createTokenLookup } from '#src/auth/service.ts'
 import { tokens } from '#src/auth/tables.ts'
@@ -35,7 +36,7 @@ export async function newCaller(
   clock: TestClock,
   has: { readonly credits?: number; readonly freeUsed?: number } = {},
 ): Promise<Caller> {
-  const wallet: Address = `0x${randomBytes(20).toString('hex')}`
+  const wallet: Address = getAddress(`0x${randomBytes(20).toString('hex')}`)
   const payer = await newToken(db, clock, wallet)
   const { credits = 0, freeUsed = 0 } = has
   const at = clock.now()

@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterAll(() => database.drop())
 
 const deps = () => ({ db: database.db, clock, log })
-const walletOf = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`
+const walletOf = (number: number): Address => `0x${String(number).padStart(40, '0')}`
 const prove = () => proveLedger(deps(), signal)
 
 /** Creates a wallet with a top-up and a number of calls for one credit each. */
@@ -60,11 +60,11 @@ describe('the proof of the ledger', () => {
   test('reads more wallets and entries than fit into one statement', async () => {
     await database.sql`
       insert into accounts (wallet, balance_credits, occupied_slots, entry_count, created_at)
-      select '0x' || lpad(to_hex(n), 40, '0'), 50, 0, 50, now() from generate_series(1, 1001) n`
+      select '0x' || lpad(n::text, 40, '0'), 50, 0, 50, now() from generate_series(1, 1001) n`
     await database.sql`
       insert into ledger_entries (wallet, position, type, delta_credits, balance_after_credits,
         reference, created_at)
-      select '0x' || lpad(to_hex(n), 40, '0'), p, 'topup', 1, p, n || ':' || p, now()
+      select '0x' || lpad(n::text, 40, '0'), p, 'topup', 1, p, n || ':' || p, now()
       from generate_series(1, 1001) n, generate_series(1, 50) p`
     expect(await prove()).toMatchObject({ wallets: 1001, entries: 50_050, wrong: [] })
     await database.sql`update accounts set balance_credits = 51 where wallet = ${walletOf(777)}`

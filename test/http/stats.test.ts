@@ -25,7 +25,7 @@ let references = 0
 
 /** A wallet that buys at this moment, with a bonus, and uses some of it. */
 async function buy(number: number, credits: number, used: number): Promise<void> {
-  const wallet = `0x${number.toString(16).padStart(40, '0')}` as const
+  const wallet = `0x${String(number).padStart(40, '0')}` as const
   const at = service.clock.now()
   references += 1
   const reference = (kind: string) => `${kind}:${references}`

@@ -258,7 +258,7 @@ describe('a process killed while it renews', () => {
     service.clock.set(started)
     const wallets = Array.from(
       { length: COUNT },
-      (_, index): Address => `0x${(index + 1).toString(16).padStart(40, '0')}`,
+      (_, index): Address => `0x${String(index + 1).padStart(40, '0')}`,
     )
     const renewing = { quantity: 1, periods: 1, autoRenew: true }
     for (const [index, wallet] of wallets.entries()) {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { getAddress } from 'viem/utils'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
 import { startMailServer } from '#sandbox/inbox.ts'
@@ -24,7 +25,7 @@ export const OWNER: Caller = {
  * A new owner for one mailbox, because the numbers of a wallet's mailboxes and mails are limited.
  */
 function newOwner(): Caller {
-  return { ...OWNER, wallet: `0x${randomBytes(20).toString('hex')}` }
+  return { ...OWNER, wallet: getAddress(`0x${randomBytes(20).toString('hex')}`) }
 }
 
 /** Answer of a page. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createTransport } from 'nodemailer'
+import { getAddress } from 'viem/utils'
 import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
 import { startMailServer } from '#sandbox/inbox.ts'
 import { createChannels } from '#src/channels/index.ts'
@@ -74,7 +75,7 @@ export type Room = Awaited<ReturnType<typeof openRoom>>
 
 /** A caller that no other test of the file uses. */
 export function stranger(): Caller {
-  const wallet = `0x${randomBytes(20).toString('hex')}` as const
+  const wallet = getAddress(`0x${randomBytes(20).toString('hex')}`)
   return { wallet, scopes: ['read', 'write', 'spend'], via: 'http' }
 }
 

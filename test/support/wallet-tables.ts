@@ -51,6 +51,8 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
   'the service': [
     'billing_pauses',
     'figure_hours',
+    'operator_acts',
+    'spent_trials',
     'ledger_proofs',
     'public_figures',
     'published_blocks',

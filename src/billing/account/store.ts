@@ -77,6 +77,34 @@ export async function releaseSlot(db: Db, wallet: Address): Promise<void> {
     .where(eq(accounts.wallet, wallet))
 }
 
+/**
+ * Gives the account and its ledger another name, without notes and terms, so that the books stay whole without the wallet.
+ * The account must be locked.
+ */
+export async function renameAccount(db: Db, wallet: Address, pseudonym: Address): Promise<void> {
+  await db
+    .update(ledgerEntries)
+    .set({ wallet: pseudonym, note: null })
+    .where(eq(ledgerEntries.wallet, wallet))
+  await db
+    .update(accounts)
+    .set({ wallet: pseudonym, occupiedSlots: 0, termsVersion: null, termsAcceptedAt: null })
+    .where(eq(accounts.wallet, wallet))
+}
+
+/** The entry at a position of the wallet's ledger; undefined if there is none. */
+export async function findEntryAt(
+  db: Db,
+  wallet: Address,
+  position: number,
+): Promise<LedgerRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(ledgerEntries)
+    .where(and(eq(ledgerEntries.wallet, wallet), eq(ledgerEntries.position, position)))
+  return row
+}
+
 /** A ledger entry before it is written. */
 export interface NewLedgerEntry {
   readonly wallet: Address

@@ -10,6 +10,7 @@ import {
   text,
   timestamp,
 } from 'drizzle-orm/pg-core'
+import { hasWalletForm } from '#src/db/wallet-form.ts'
 
 export const accounts = pgTable(
   'accounts',
@@ -32,6 +33,7 @@ export const accounts = pgTable(
     // Larger numbers are not exact in JavaScript.
     check('accounts_balance_exact', sql`${table.balanceCredits} <= 9007199254740991`),
     check('accounts_slots_not_negative', sql`${table.occupiedSlots} >= 0`),
+    check('accounts_wallet_form', hasWalletForm(table.wallet)),
   ],
 )
 

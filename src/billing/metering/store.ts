@@ -215,3 +215,8 @@ export async function notifyLedger(db: Db, wallets: readonly string[]): Promise<
   await db.execute(sql`
     select pg_notify('ledger', wallet) from unnest(${sql.param(wallets)}::text[]) as notified(wallet)`)
 }
+
+/** Deletes the counts of a wallet's free calls. */
+export async function deleteFreeCalls(db: Db, subject: string): Promise<void> {
+  await db.delete(freeCalls).where(eq(freeCalls.subject, subject))
+}

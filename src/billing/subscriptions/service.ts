@@ -86,6 +86,7 @@ export async function startTrial(deps: BuyingDeps & TrialDeps, caller: Caller): 
     const linked = await deps.linkedAccounts.lock(tx, wallet, startedAt)
     const accounts = [...new Set([...linked, ...(telegramUserId === null ? [] : [telegramUserId])])]
     const isFirst =
+      !(await store.isTrialSpent(tx, wallet, accounts)) &&
       (await store.insertTrial(tx, trial)) &&
       (await store.insertTrialAccounts(
         tx,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { and, asc, eq, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { stamp } from '#src/db/later-times.ts'
@@ -5,7 +6,14 @@ import { DAY_MS } from '#src/kernel/durations.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { accounts } from '../account/tables.ts'
 import { GRACE_MS, RENEWAL_TRIES } from './rules.ts'
-import { billingPauses, capacityChanges, subscriptions, trialAccounts, trials } from './tables.ts'
+import {
+  billingPauses,
+  capacityChanges,
+  spentTrials,
+  subscriptions,
+  trialAccounts,
+  trials,
+} from './tables.ts'
 
 export type TrialRow = typeof trials.$inferSelect
 export type SubscriptionRow = typeof subscriptions.$inferSelect
@@ -27,7 +35,53 @@ export async function isTrialUsed(
     select exists (select from ${trials} where ${trials.wallet} = ${wallet})
       or exists (select from ${trialAccounts}
         where ${trialAccounts.telegramUserId} = any(${ids}::bigint[])) as used`)
-  return row?.used === true
+  return row?.used === true || (await isTrialSpent(db, wallet, telegramUserIds))
+}
+
+/** Whether a deleted account of this wallet, or of one of these Telegram accounts, has had a trial. */
+export async function isTrialSpent(
+  db: Db,
+  wallet: Address,
+  telegramUserIds: readonly number[],
+): Promise<boolean> {
+  const [row] = await db
+    .select()
+    .from(spentTrials)
+    .where(inArray(spentTrials.digest, digestsOf(wallet, telegramUserIds)))
+    .limit(1)
+  return row !== undefined
+}
+
+function digestsOf(wallet: Address, telegramUserIds: readonly number[]): string[] {
+  return [`wallet ${wallet}`, ...telegramUserIds.map((id) => `telegram ${id}`)].map((name) =>
+    createHash('sha256').update(name).digest('hex'),
+  )
+}
+
+/**
+ * Gives the wallet's subscriptions another name and ends them, and deletes its trial. Whether it had one stays as a digest.
+ */
+export async function forgetSubscriptions(
+  db: Db,
+  wallet: Address,
+  pseudonym: Address,
+): Promise<void> {
+  await db
+    .update(subscriptions)
+    .set({ wallet: pseudonym, status: 'expired', autoRenew: false, dueAt: null, remindAt: null })
+    .where(eq(subscriptions.wallet, wallet))
+  await db.delete(capacityChanges).where(eq(capacityChanges.wallet, wallet))
+  const had = await db.delete(trials).where(eq(trials.wallet, wallet)).returning()
+  const accountsOfTrial = await db
+    .delete(trialAccounts)
+    .where(eq(trialAccounts.wallet, wallet))
+    .returning({ id: trialAccounts.telegramUserId })
+  if (had.length === 0 && accountsOfTrial.length === 0) return
+  const ids = accountsOfTrial.map(({ id }) => id)
+  await db
+    .insert(spentTrials)
+    .values(digestsOf(wallet, ids).map((digest) => ({ digest })))
+    .onConflictDoNothing()
 }
 
 /**

@@ -32,6 +32,15 @@ export const trialAccounts = pgTable('trial_accounts', {
   wallet: text('wallet').notNull(),
 })
 
+/**
+ * Wallets and Telegram accounts of deleted accounts that had a trial, so that nobody has a second one. Only a digest of
+ * each is kept.
+ */
+export const spentTrials = pgTable('spent_trials', {
+  /** SHA-256 of the kind and the wallet or account, in hex. */
+  digest: text('digest').primaryKey(),
+})
+
 export const subscriptions = pgTable(
   'subscriptions',
   {

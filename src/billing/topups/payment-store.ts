@@ -155,6 +155,32 @@ export async function markPaymentSettled(
   return changed.length > 0
 }
 
+/** The payment with this key; undefined if none was seen. */
+export async function findPayment(
+  db: Db,
+  { txHash, logIndex }: PaymentId,
+): Promise<PaymentRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(topupPayments)
+    .where(and(eq(topupPayments.txHash, txHash), eq(topupPayments.logIndex, logIndex)))
+  return row
+}
+
+/** Writes the credits of a payment that an operator matched with a wallet. */
+export async function saveMatch(
+  tx: Db,
+  { txHash, logIndex }: PaymentId,
+  credits: number,
+): Promise<void> {
+  const changed = await tx
+    .update(topupPayments)
+    .set({ credits, bonusCredits: 0 })
+    .where(and(eq(topupPayments.txHash, txHash), eq(topupPayments.logIndex, logIndex)))
+    .returning({ handle: topupPayments.handle })
+  await notifyTopups(tx, changed)
+}
+
 /** Notifies of changed payments of these top-ups, on commit. */
 export async function notifyTopups(
   db: Db,

@@ -315,6 +315,70 @@ export async function listWaitingSubmissions(db: Db, limit: number): Promise<Sub
     .limit(limit)
 }
 
+/** An unmatched payment with what is known of it. */
+export interface UnmatchedPayment {
+  readonly payment: PaymentRow
+  readonly reason: PaymentRefusal
+  readonly foundAt: Date
+}
+
+/** Unmatched payments, oldest first. */
+export async function listUnmatched(db: Db, limit: number): Promise<UnmatchedPayment[]> {
+  return await db
+    .select({
+      payment: getTableColumns(topupPayments),
+      reason: unmatchedPayments.reason,
+      foundAt: unmatchedPayments.foundAt,
+    })
+    .from(unmatchedPayments)
+    .innerJoin(topupPayments, isSamePayment())
+    .orderBy(asc(unmatchedPayments.foundAt))
+    .limit(limit)
+}
+
+function isSamePayment() {
+  return and(
+    eq(unmatchedPayments.txHash, topupPayments.txHash),
+    eq(unmatchedPayments.logIndex, topupPayments.logIndex),
+  )
+}
+
+/** Number of payments that wait for an operator. */
+export async function countUnmatched(db: Db): Promise<number> {
+  return await db.$count(unmatchedPayments)
+}
+
+/** Deletes the mark that a payment is unmatched. @returns false if it had none */
+export async function deleteUnmatched(
+  tx: Db,
+  { txHash, logIndex }: Pick<PaymentRow, 'txHash' | 'logIndex'>,
+): Promise<boolean> {
+  const { txHash: hash, logIndex: index } = unmatchedPayments
+  const gone = await tx
+    .delete(unmatchedPayments)
+    .where(and(eq(hash, txHash), eq(index, logIndex)))
+    .returning()
+  return gone.length > 0
+}
+
+/**
+ * Gives the wallet's top-ups and the payers of their payments another name, and deletes the transactions that it named.
+ */
+export async function renameTopups(db: Db, wallet: Address, pseudonym: Address): Promise<void> {
+  await db.execute(sql`
+    update topup_payments set payer = ${pseudonym}
+    where handle in (select handle from topups where wallet = ${wallet})`)
+  await db.update(topups).set({ wallet: pseudonym }).where(eq(topups.wallet, wallet))
+  await db
+    .update(topupPurchases)
+    .set({
+      wallet: pseudonym,
+      doneAt: sql`coalesce(${topupPurchases.doneAt}, ${topupPurchases.createdAt})`,
+    })
+    .where(eq(topupPurchases.wallet, wallet))
+  await db.delete(topupSubmissions).where(eq(topupSubmissions.wallet, wallet))
+}
+
 /** Stores an unmatched payment. */
 export async function insertUnmatched(
   db: Db,

@@ -44,6 +44,12 @@ interface NewCluster extends ClusterOptions {
 }
 
 const PASSWORD_FILE = 'superuser-password'
+
+/** The file with the password of the superuser. */
+export function passwordFileOf(cluster: string): string {
+  return join(cluster, PASSWORD_FILE)
+}
+
 /**
  * C.UTF-8 is a collation that is built into PostgreSQL, so indexes do not depend on the machine's
  * libraries.

@@ -88,7 +88,17 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   }
 }
 
-function urlOf(cluster: Cluster, port: number, database: string, host = '127.0.0.1'): string {
+/** URL of the service's database on an embedded server. */
+export function databaseUrlOf(of: { readonly password: string; readonly port: number }): string {
+  return urlOf(of, of.port, DATABASE)
+}
+
+function urlOf(
+  cluster: Pick<Cluster, 'password'>,
+  port: number,
+  database: string,
+  host = '127.0.0.1',
+): string {
   return `postgres://postgres:${cluster.password}@${host}:${port}/${database}`
 }
 

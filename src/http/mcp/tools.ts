@@ -18,6 +18,7 @@ import { leanSchema } from './lean-schema.ts'
  */
 const NO_TOOLS: readonly string[] = [
   'createChallenge',
+  'deleteAccount',
   'exchangeToken',
   'exportAlerts',
   'getOpenApi',

@@ -63,3 +63,8 @@ function sameKey(of: KeyOf) {
     eq(idempotencyKeys.key, of.key),
   )
 }
+
+/** Deletes the stored answers of a wallet. */
+export async function deleteAnswersOf(db: Db, wallet: string): Promise<void> {
+  await db.delete(idempotencyKeys).where(eq(idempotencyKeys.wallet, wallet))
+}

@@ -7,8 +7,11 @@ import {
 import * as account from '#src/billing/account/service.ts'
 import * as overview from '#src/billing/overview.ts'
 import { pageRows } from '#src/kernel/pagination.ts'
+import * as deletion from '../account-deletion.ts'
+import { AccountDeletion } from '../account-deletion.ts'
 import { type AnyOperation, defineOperation } from '../define.ts'
 import { summarizeTerms } from '../summaries/change-summaries.ts'
+import { summarizeAccountDeletion } from '../summaries/summaries.ts'
 
 export const getAccount = defineOperation({
   id: 'getAccount',
@@ -48,5 +51,27 @@ export const acceptTerms = defineOperation({
   handle: ({ app, caller, body }) => account.acceptTerms(app, caller, body),
 })
 
+export const deleteAccount = defineOperation({
+  id: 'deleteAccount',
+  method: 'DELETE',
+  path: '/account',
+  scope: 'spend',
+  rate: 'write',
+  isExtension: true,
+  noStore: true,
+  status: 204,
+  errors: ['account_not_confirmed'],
+  query: AccountDeletion,
+  summarize: summarizeAccountDeletion,
+  handle: async ({ app, caller, query }) => {
+    await deletion.deleteAccount(app, caller.wallet, query)
+  },
+})
+
 /** The operations of this module with a route, in the order of the specification. */
-export const accountOperations: readonly AnyOperation[] = [getAccount, getTerms, acceptTerms]
+export const accountOperations: readonly AnyOperation[] = [
+  getAccount,
+  getTerms,
+  acceptTerms,
+  deleteAccount,
+]

@@ -37,6 +37,7 @@ export const exchangeToken = defineOperation({
     'nonce_expired',
     'nonce_used',
     'token_limit_reached',
+    'wallet_banned',
   ],
   body: TokenRequest,
   output: IssuedToken,

@@ -6,6 +6,7 @@
  */
 import { getAlert } from '#src/alerts/history/card.ts'
 import { listTokens } from '#src/auth/service.ts'
+import { readBalance } from '#src/billing/account/service.ts'
 import { MIN_TOPUP_CREDITS, PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { creditsWithUsd, renewalText } from '#src/billing/price-text.ts'
 import type {
@@ -81,6 +82,20 @@ export async function summarizeChannelRemoval({
   const t = translator(locale)
   const channel = t(`bot:channel.${state.key}`)
   return t('operations:does.removeChannel', { channel, target: typed(state.target ?? channel) })
+}
+
+/** Names what is lost with the account: its credits, as its owner must name them, too. */
+export async function summarizeAccountDeletion({
+  app,
+  caller,
+  locale,
+}: Summarized): Promise<string> {
+  const t = translator(locale)
+  const { balanceCredits } = await readBalance(app.db, caller.wallet)
+  return t('operations:does.deleteAccount', {
+    address: bare(caller.wallet),
+    balance: creditsWithUsd(t, balanceCredits),
+  })
 }
 
 export async function summarizeRecipientDeletion({

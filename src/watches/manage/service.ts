@@ -331,6 +331,17 @@ async function lockWithTarget(tx: Db, wallet: Address, id: number): Promise<numb
   return (await store.lockWatch(tx, wallet, id)) ? targetId : undefined
 }
 
+/**
+ * Deletes every watch of a wallet, each of which leaves its target. The wallet's slots must be locked. Alerts are another
+ * room's.
+ */
+export async function forgetWatches(tx: Db, wallet: Address): Promise<void> {
+  const targets = await store.listTargetIds(tx, wallet)
+  await lockTargets(tx, [...new Set(targets)])
+  await store.deleteWatches(tx, wallet)
+  for (const targetId of targets) await store.leaveTarget(tx, targetId)
+}
+
 /** Number of running watches of all wallets, for the public figures. */
 export function countActiveWatches(db: Db): Promise<number> {
   return store.countActiveWatches(db)

@@ -83,6 +83,7 @@ import { allPages } from '../pages.ts'
 
 /** Codes of refusals, which never change. Later releases add some. */
 export type ErrorCode =
+  | 'account_not_confirmed'
   | 'asset_paused'
   | 'asset_unavailable'
   | 'billing_disabled'
@@ -128,6 +129,7 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'use_telegram_link'
   | 'validation_failed'
+  | 'wallet_banned'
   | 'watch_limit_reached'
 
 /** Data of every event that this release of the service knows. */
@@ -227,6 +229,20 @@ export abstract class Operations extends Transport {
     options?: CallOptions,
   ): Promise<Account> {
     return this.request<Account>({ method: 'GET', path: '/account', query }, options)
+  }
+
+  /**
+   * Delete the account
+   *
+   * Deletes the wallet’s watches, alerts, recipients, settings, messages and API tokens at once. Its credits and slots are lost. Its payments and ledger are kept without its address, because the law demands it. Nothing can be restored. The call names the wallet and its balance, as a confirmation.
+   *
+   * Needs: spend.
+   */
+  deleteAccount(
+    query: { wallet: string; forfeitCredits: number },
+    options?: CallOptions,
+  ): Promise<void> {
+    return this.request<void>({ method: 'DELETE', path: '/account', query }, options)
   }
 
   /**
