@@ -81,11 +81,6 @@ export function totalCents(holdings: readonly Holding[]): bigint {
   )
 }
 
-/** Whether two observations are equal but for their place. */
-function isSameBalance(a: BalanceObservation, b: BalanceObservation): boolean {
-  return balanceText(a) === balanceText(b)
-}
-
 /** A text that is equal for equal balances and prices. */
 export function balanceText({ balanceUnits, holdings = [] }: BalanceObservation): string {
   const parts = holdings.map(
