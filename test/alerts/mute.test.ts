@@ -105,7 +105,7 @@ describe('an alert that was not sent because its watch was muted', () => {
     await mute(null)
     await pass()
     // It was sent before the mute, so it has a reminder.
-    expect(world.chatTexts()).toEqual([expect.stringMatching(/^🟠 .* · still active\n/)])
+    expect(world.chatTexts()).toEqual([expect.stringMatching(/^🟠 .* · not resolved\n/)])
   })
 
   test('is sent also if its event has no recovery, such as a moved balance', async () => {

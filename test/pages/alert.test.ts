@@ -156,7 +156,7 @@ describe('a link of one recipient', () => {
     expect([done.status, done.headers['location']]).toEqual([303, path])
     const { text } = await site.get(path)
     expect(text).toContain('✓ Acknowledged')
-    expect(text).toMatch(/taken by .?Ann/)
+    expect(text).toMatch(/acknowledged by .?Ann/)
     expect((await site.post(path, 'answer=unack')).status).toBe(303)
     expect((await site.get(path)).text).not.toContain('✓ Acknowledged')
   })
