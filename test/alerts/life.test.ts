@@ -78,7 +78,7 @@ describe('an unacknowledged critical alert', () => {
     expect(first).toMatch(/^🔴 Watch .* · not resolved /)
     expect(first).toContain('not acknowledged. Reminder 1. Next reminder: 13:00 UTC.')
     expect(second).toContain('Active for 1 hour, not acknowledged. Reminder 2.')
-    expect(third).toContain('reminder 3.')
+    expect(third).toContain('Reminder 3.')
     expect(third).not.toContain('Next reminder')
   })
 
@@ -275,7 +275,7 @@ describe('several alerts in one message', () => {
     expect(oneLine(reminder?.text)).toContain(
       'not acknowledged. Reminder 1. Next reminder: 13:03 UTC.',
     )
-    expect(reminder?.text.match(/still active/g)).toHaveLength(1)
+    expect(reminder?.text.match(/not resolved/g)).toHaveLength(1)
     expect(reminder?.keyboard.flat().map(({ text }) => text)).toEqual([
       'Acknowledge all',
       'What to do',

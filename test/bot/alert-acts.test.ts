@@ -200,7 +200,7 @@ describe('an alert in a chat', () => {
     await alerts.fire(watch, { event: `${COMMIT}.recovered` })
     expect(ann.last().text).toContain('FTSO commits are arriving again')
     expect(message(ann, id).text).toMatch(/^🟢 .*: FTSO commits are arriving again/)
-    expect(message(ann, id).text).toMatch(/^FTSO commit .* · over$/m)
+    expect(message(ann, id).text).toMatch(/^FTSO commit .* · recovered$/m)
     const data = packed('alert.mute', {
       id: (await newest('alice')).recoveryOf ?? 0,
       duration: 'rec',

@@ -104,7 +104,7 @@ describe('/slots', () => {
       const [subscription] = await subscriptionsOf('alice')
       await ann.say('/start renewals')
       expect(says(ann)).toContain('Subscription 1: 1 slot until Dec 20, 2026, auto-renew: off')
-      expect(ann.labels().flat()).toContain('Auto-renew 1')
+      expect(ann.labels().flat()).toContain('Renewal 1 on')
       await ann.say(`/start renew${subscription?.id}`)
       expect(says(ann)).toContain('Renew once')
       const [[pay = ''] = []] = ann.labels()
@@ -619,20 +619,20 @@ describe('Subscriptions', () => {
       await ann.say('/slots')
       await ann.press('Subscriptions')
       expect(ann.labels()).toEqual([
-        ['Auto-renew 1', 'Renew 1 once'],
-        ['Auto-renew 2', 'Renew 2 once'],
+        ['Renewal 1 on', 'Renew 1 once'],
+        ['Renewal 2 on', 'Renew 2 once'],
         ['‹ Slots'],
       ])
-      await ann.press('Auto-renew 2')
+      await ann.press('Renewal 2 on')
       expect(says(ann)).toContain('✓ Subscription 2: auto-renew on.')
       expect(says(ann)).toContain(
         'Subscription 2: 3 slots until Dec 20, 2026, auto-renew: 1.50 USD (1,500 credits)',
       )
       expect(ann.labels().slice(0, 2)).toEqual([
-        ['Auto-renew 1', 'Renew 1 once'],
-        ['End renewal 2'],
+        ['Renewal 1 on', 'Renew 1 once'],
+        ['Renewal 2 off'],
       ])
-      await ann.press('End renewal 2')
+      await ann.press('Renewal 2 off')
       expect(says(ann)).toContain('Subscription 2: auto-renew off.')
       expect((await subscriptionsOf('alice')).every(({ autoRenew }) => !autoRenew)).toBe(true)
     }))
@@ -644,9 +644,9 @@ describe('Subscriptions', () => {
       const ann = await world.linked('alice')
       await ann.say('/slots')
       await ann.press('Subscriptions')
-      await ann.press('End renewal 1')
+      await ann.press('Renewal 1 off')
       expect(says(ann)).toContain('Subscription 1: auto-renew off.')
-      await ann.press('Auto-renew 1')
+      await ann.press('Renewal 1 on')
       expect(says(ann)).toContain('This chat is not allowed to spend yet.')
       expect(ann.labels()).toContainEqual(['Allow spending'])
       await ann.press('Allow spending')
