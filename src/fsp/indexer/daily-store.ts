@@ -114,7 +114,6 @@ function changedBy(counts: SQL, sign: SQL): SQL {
   return sql.join([...plain, ...each], sql`, `)
 }
 
-
 /**
  * Counts over the last `days` days up to the newest stored one, by provider. Providers without a known round are left
  * out.

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { runs } from '../../../test/support/runs.ts'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { DAY_SECONDS, HOUR_MS } from '#src/kernel/durations.ts'
+import { runs } from '../../../test/support/runs.ts'
 import { Spending, spendingAfter, timeLeft } from './burn.ts'
 import { evaluateProviderDaysLeft } from './provider-fsp/days-left.ts'
 

@@ -322,9 +322,9 @@ export interface AlertEvidence {
   sources: EvidenceSources;
   /** Transactions that the claim is about. */
   transactions: EvidenceTransaction[];
-  /** Why there is no claim: a recovery, about the P-chain, about published data, or not about a data provider. */
+  /** Why there is no claim: it is a recovery, it is about the P-chain or published data, or it is not about a data provider. */
   unproven: "recovery" | "p-chain" | "other" | null;
-  /** Version of the document’s form. */
+  /** Version of the document’s format. */
   version: 1;
 }
 
@@ -667,7 +667,7 @@ export interface BalanceChangeData {
   changeAmount: string;
   /** The other side of the transfer; null if there are several or none is known. */
   counterparty: string | null;
-  /** What is known about the counterparty: `own-wallet` is the wallet of the watch’s owner, `watched` the address of another watch of that owner, `seen` is in an earlier alert of the watch, `new` in none of its recent alerts, `unknown`: no single counterparty. Absent for the payment of a top-up and in older alerts. */
+  /** What is known about the counterparty: `own-wallet`: the wallet of the watch’s owner; `watched`: the address of another watch of that owner; `seen`: in an earlier alert of the watch; `new`: in none of its recent alerts; `unknown`: no single counterparty. Absent for the payment of a top-up and in older alerts. */
   counterpartyRole?: "own-wallet" | "watched" | "seen" | "new" | "unknown";
   /**
    * Balance after the change, in the smallest unit.
@@ -728,7 +728,7 @@ export interface BalanceChangeData {
 export interface BalanceChangeEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: BalanceChangeData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event: "wallet-balance.moved";
 }
 
@@ -765,7 +765,7 @@ export interface BalanceLevelData {
   /** @pattern ^0x[0-9a-fA-F]{40}$ */
   address: string;
   /** Symbol of the chain’s own coin, or the address of a token. */
-  asset: "*" | ("FLR" | string);
+  asset: "FLR" | string | "*";
   /** Number of the block after which it was observed. */
   blockNumber: number;
   /**
@@ -794,7 +794,7 @@ export interface BalanceLevelData {
 export interface BalanceLevelEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: BalanceLevelData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event:
     | "wallet-balance.floor"
     | "wallet-balance.floor.recovered"
@@ -828,7 +828,7 @@ export interface ChainOutageData {
     | "target_unreadable"
     | "watch_unreadable";
   /**
-   * Since when the problem or its recovery has lasted.
+   * When the problem or its recovery began.
    * @format date-time
    */
   since: any;
@@ -838,7 +838,7 @@ export interface ChainOutageData {
 export interface ChainOutageEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: ChainOutageData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event: "fsp.monitoring" | "fsp.monitoring.recovered";
 }
 
@@ -1006,7 +1006,7 @@ export interface CreditsThresholdData {
 export interface CreditsThresholdEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: CreditsThresholdData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event: "credits.low-balance" | "credits.recovered";
 }
 
@@ -1046,7 +1046,7 @@ export interface DaysLeftData {
 export interface DaysLeftEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: DaysLeftData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event: "wallet-balance.days-left" | "wallet-balance.days-left.recovered";
 }
 
@@ -1299,7 +1299,7 @@ export interface FailedTransactionData {
 export interface FailedTransactionEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: FailedTransactionData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event: "fsp.tx-failed" | "fsp.tx-failed.recovered";
 }
 
@@ -1320,7 +1320,7 @@ export interface FastUpdateData {
   onePercentBlocks: number;
   /** How many of the other providers failed the same duty in the same rounds. Absent if nothing is known of them. */
   others?: OtherProviders;
-  /** Probability that so many blocks without a fast update occur by chance, as text such as 3.1e-9. */
+  /** Probability that this many blocks without a fast update occur by chance, as text such as 3.1e-9. */
   probabilityOfSilence: string;
   /**
    * Identity address of the data provider.
@@ -1334,11 +1334,11 @@ export interface FastUpdateData {
   /** Expected number of fast updates per block, from all providers. */
   sampleSize: number;
   /**
-   * Since when the problem or its recovery has lasted.
+   * When the problem or its recovery began.
    * @format date-time
    */
   since: any;
-  /** Number of the provider’s entries in the draw for fast updates, of 4096. */
+  /** Number of the provider’s entries in the draw for fast updates, out of 4096. */
   sortitionWeight: number;
   /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
   threshold: number;
@@ -1356,7 +1356,7 @@ export interface FastUpdateData {
 export interface FastUpdateEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: FastUpdateData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event: "fsp.fast-updates" | "fsp.fast-updates.recovered";
 }
 
@@ -1484,7 +1484,7 @@ export interface LedgerEntry {
   createdAt: any;
   /** Change of the balance in credits; negative for a charge. */
   deltaCredits: number;
-  /** Number of the ledger entry, counted per wallet: 1, 2, 3 … */
+  /** Number of the ledger entry, counted per wallet: 1, 2, 3… */
   id: number;
   /** Remark; may be absent. */
   note?: string;
@@ -1669,7 +1669,7 @@ export interface LowBalanceData {
 export interface LowBalanceEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: LowBalanceData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event: "fsp.balance-low" | "fsp.balance-low.recovered";
 }
 
@@ -1809,7 +1809,7 @@ export interface MinimalConditionData {
 export interface MinimalConditionEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: MinimalConditionData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event:
     | "fsp.mc-anchor"
     | "fsp.mc-anchor.recovered"
@@ -1971,7 +1971,7 @@ export interface PolicyMembershipData {
 export interface PolicyMembershipEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: PolicyMembershipData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event: "fsp.not-in-policy" | "fsp.not-in-policy.recovered";
 }
 
@@ -2136,7 +2136,7 @@ export interface PriceLevelData {
 export interface PriceLevelEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: PriceLevelData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event:
     | "feed-move.below"
     | "feed-move.below.recovered"
@@ -2162,7 +2162,7 @@ export interface PriceMoveData {
   fromTime: any;
   /** Move of the price in percent; negative if it fell. */
   movePercent: number;
-  /** Move in percent from which an alert is raised. */
+  /** Move, in percent, that raises an alert. */
   thresholdPercent: number;
   /** Price at the end, in US dollars. */
   toPrice: string;
@@ -2178,7 +2178,7 @@ export interface PriceMoveData {
 export interface PriceMoveEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: PriceMoveData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event: "feed-move.threshold";
 }
 
@@ -2243,7 +2243,7 @@ export interface PricingDocument {
     durationDiscounts: {
       /** Discount in basis points; 100 are 1%. */
       discountBps: number;
-      /** Number of 30-day periods from which the discount applies. */
+      /** Minimum number of 30-day periods for the discount. */
       minPeriods: number;
     }[];
     /** Largest number of slots of a wallet. */
@@ -2260,7 +2260,7 @@ export interface PricingDocument {
     volumeDiscounts: {
       /** Discount in basis points; 100 are 1%. */
       discountBps: number;
-      /** Number of slots from which the discount applies. */
+      /** Minimum number of slots for the discount. */
       minQuantity: number;
     }[];
   };
@@ -2286,7 +2286,7 @@ export interface Problem {
   requestId: string;
   /** The missing scope. */
   scope?: string;
-  /** How many credits the balance is short. */
+  /** Number of credits missing. */
   shortfallCredits?: number;
   /** HTTP status. */
   status: number;
@@ -2329,7 +2329,7 @@ export interface ProviderDaysLeftData {
 export interface ProviderDaysLeftEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: ProviderDaysLeftData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event: "fsp.days-left" | "fsp.days-left.recovered";
 }
 
@@ -2463,7 +2463,7 @@ export interface ProviderStatusData {
 export interface ProviderStatusEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: ProviderStatusData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event:
     | "provider.unregistered"
     | "provider.eligibility-lost"
@@ -2471,11 +2471,11 @@ export interface ProviderStatusEvent {
 }
 
 export interface ProviderView {
-  /** Counts of the provider’s judged rounds over the last 30 days, up to the newest stored day. Null before the first judged round. */
+  /** Counts of the provider’s evaluated rounds over the last 30 days, up to the newest stored day. Null before the first evaluated round. */
   last30Days: {
     /** Number of these rounds in which a duty was not fulfilled. */
     badRounds: number;
-    /** Number of days with judged rounds. */
+    /** Number of days with evaluated rounds. */
     days: number;
     /** Share of the rounds without an unfulfilled duty, rounded down to four decimals. */
     rate: number;
@@ -2525,7 +2525,7 @@ export interface ProviderView {
     blocksSinceUpdate: number;
     /** Block of the last fast update; null if none was seen. */
     lastUpdateBlock: number | null;
-    /** Probability that so many blocks without a fast update occur by chance, 0 to 1. */
+    /** Probability that this many blocks without a fast update occur by chance, 0 to 1. */
     probabilityOfSilence: number;
   } | null;
   /** Whether the provider is in the current signing policy; null if unknown. */
@@ -2813,7 +2813,7 @@ export interface RegistrationClaim {
   isClosed: boolean;
   /** Kind of the claim, which determines its other properties. */
   kind: "registration";
-  /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). null if the vote is concluded. */
+  /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). Null if the vote has concluded. */
   minutes: number;
   /**
    * Time at which registration or the vote opened; null if unknown.
@@ -2833,7 +2833,7 @@ export interface RegistrationData {
   /** @format date-time */
   closesAtEarliest: any;
   isClosed: boolean;
-  /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). null if the vote is concluded. */
+  /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). Null if the vote has concluded. */
   minutes: number;
   /**
    * Time at which registration or the vote opened; null if unknown.
@@ -2854,7 +2854,7 @@ export interface RegistrationData {
 export interface RegistrationEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: RegistrationData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event: "fsp.registration" | "fsp.registration.recovered";
 }
 
@@ -2920,7 +2920,7 @@ export interface RewardSigningData {
 export interface RewardSigningEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: RewardSigningData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event:
     | "signing.uptime-open"
     | "signing.rewards-open"
@@ -3030,7 +3030,7 @@ export interface RoundClaim {
    * @pattern ^0x[0-9a-fA-F]{40}$
    */
   provider: string;
-  /** Number of bad voting rounds in a row from which an alert is raised. */
+  /** Number of bad voting rounds in a row that raises an alert. */
   required: number;
   /** Number of the reward epoch. */
   rewardEpoch: number;
@@ -3043,7 +3043,7 @@ export interface RoundClaim {
 }
 
 export interface RoundStreakData {
-  /** Address that must send or sign it. */
+  /** Address that must send or sign the submission. */
   address?: string | null;
   /** What the outage costs so far. Absent if the number of rounds in a reward epoch is unknown. */
   cost?: OutageCost;
@@ -3051,7 +3051,7 @@ export interface RoundStreakData {
   firstRoundId?: number;
   /** Length of the gap, in seconds. */
   gapSeconds?: number;
-  /** Number of voting rounds missed; of a recovery only. */
+  /** Number of voting rounds missed; recoveries only. */
   missedRounds?: number;
   /** How many of the other providers failed the same duty in the same rounds. Absent if nothing is known of them. */
   others?: OtherProviders;
@@ -3070,7 +3070,7 @@ export interface RoundStreakData {
    */
   sentTo?: string;
   /**
-   * Since when the problem or its recovery has lasted.
+   * When the problem or its recovery began.
    * @format date-time
    */
   since: any;
@@ -3091,7 +3091,7 @@ export interface RoundStreakData {
 export interface RoundStreakEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: RoundStreakData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event:
     | "fsp.ftso-commit"
     | "fsp.ftso-commit.recovered"
@@ -3120,7 +3120,7 @@ export interface RoundStreakEvent {
 }
 
 export interface Settings {
-  /** Interval at which alerts are sent as one digest; off sends each alert at once. */
+  /** Interval at which alerts are sent as one digest; off sends each alert immediately. */
   digest: "off" | "15m" | "1h" | "daily";
   /**
    * Time of day in the time zone of the settings, as HH:MM.
@@ -3184,7 +3184,7 @@ export interface Settings {
 }
 
 export interface SettingsRequest {
-  /** Interval at which alerts are sent as one digest; off sends each alert at once. */
+  /** Interval at which alerts are sent as one digest; off sends each alert immediately. */
   digest: "off" | "15m" | "1h" | "daily";
   /**
    * Time of day in the time zone of the settings, as HH:MM.
@@ -3358,7 +3358,7 @@ export interface SilenceClaim {
   lastUpdateBlock: number | null;
   /** Number of blocks in 1% of a reward epoch. */
   onePercentBlocks: number;
-  /** Probability that so many blocks without a fast update occur by chance, as text such as 3.1e-9. */
+  /** Probability that this many blocks without a fast update occur by chance, as text such as 3.1e-9. */
   probability: string;
   /**
    * Identity address of the data provider.
@@ -3371,7 +3371,7 @@ export interface SilenceClaim {
   rule: "probability" | "one-percent";
   /** Expected number of fast updates per block, from all providers. */
   sampleSize: number;
-  /** Number of the provider’s entries in the draw for fast updates, of 4096. */
+  /** Number of the provider’s entries in the draw for fast updates, out of 4096. */
   sortitionWeight: number;
   /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
   threshold: number;
@@ -3393,7 +3393,7 @@ export interface SlotQuote {
   periods: number;
   /** Number of slots. */
   quantity: number;
-  /** How many credits the balance is short; 0 if it is enough. */
+  /** Number of credits missing; 0 if there are enough. */
   shortfallCredits: number;
   /** Price of one slot for 30 days, in credits. */
   slotPriceCredits: number;
@@ -3934,7 +3934,7 @@ export interface UnclaimedRewardsData {
 export interface UnclaimedRewardsEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: UnclaimedRewardsData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event: "fsp.rewards-unclaimed" | "fsp.rewards-unclaimed.recovered";
 }
 
@@ -3983,7 +3983,7 @@ export interface UptimeData {
 export interface UptimeEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: UptimeData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event: "fsp.mc-uptime" | "fsp.mc-uptime.recovered";
 }
 
@@ -4032,7 +4032,7 @@ export interface ValidatorListingData {
 export interface ValidatorListingEvent {
   /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: ValidatorListingData;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event: "fsp.validator-not-listed" | "fsp.validator-not-listed.recovered";
 }
 
@@ -4043,7 +4043,7 @@ export interface VoteClaim {
   isConcluded: boolean;
   /** Kind of the claim, which determines its other properties. */
   kind: "vote";
-  /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). null if the vote is concluded. */
+  /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). Null if the vote has concluded. */
   minutes: number | null;
   /** Time at which registration or the vote opened; null if unknown. */
   openedAt: null;
@@ -4119,7 +4119,7 @@ export interface WalletBalanceWatchRequest {
      */
     address: string;
     /** What to count: FLR, the address of a token contract, or * for all assets that have a price, in US dollars. */
-    asset: "*" | ("FLR" | string);
+    asset: "FLR" | string | "*";
     /**
      * With *: further token contracts. One without a price raises an alert whenever it moves.
      * @maxItems 10
@@ -4339,7 +4339,7 @@ export interface WebhookPayload {
    * @format uuid
    */
   deliveryId: string;
-  /** Name of the event, one from the list of events. */
+  /** Name of the event; see the list of events. */
   event: string;
   /**
    * Time of the event on the chain (ISO 8601, UTC).

@@ -499,7 +499,7 @@ export abstract class Operations extends Transport {
   /**
    * Set up a channel
    *
-   * Sets the wallet’s own destination of a channel: an e-mail address, a webhook, or a URL of Discord, Slack, ntfy or PagerDuty. The response for a new webhook contains its signing secret, shown only once. A different URL gets a new secret; the same URL with rotateSecret rotates the secret. A mailbox must be confirmed first.
+   * Sets the wallet’s own destination for a channel: an e-mail address, a webhook, or a URL of Discord, Slack, ntfy or PagerDuty. The response for a new webhook contains its signing secret, shown only once. A different URL gets a new secret; the same URL with rotateSecret rotates the secret. A mailbox must be confirmed first.
    *
    * Needs: write.
    */
@@ -531,7 +531,7 @@ export abstract class Operations extends Transport {
   /**
    * Send a test to a channel
    *
-   * Sends a real message marked as a test. For a webhook, its response is returned at once; for other channels, the message is queued.
+   * Sends a real message marked as a test. For a webhook, its response is returned immediately; for other channels, the message is queued.
    *
    * Needs: write.
    */
@@ -618,7 +618,7 @@ export abstract class Operations extends Transport {
   /**
    * Get a data provider’s metrics
    *
-   * The figures of a provider in the text format of Prometheus, for a provider that a watch of the wallet is about. Names begin with `flare_provider_`; a HELP line gives the meaning and unit of each. Values that are unknown are left out. The figures are those of the last 80 evaluated rounds and at most 10 seconds old, so a scrape every 15 seconds costs little.
+   * The figures of a provider in the Prometheus text format. The wallet needs a watch on this provider. Names begin with `flare_provider_`; a HELP line gives the meaning and unit of each. Values that are unknown are left out. The figures are those of the last 80 evaluated rounds and at most 10 seconds old, so a scrape every 15 seconds costs little.
    *
    * Needs: read.
    */
@@ -700,7 +700,7 @@ export abstract class Operations extends Transport {
   /**
    * Send a test to a recipient
    *
-   * Sends a real message marked as a test. For a webhook, its response is returned at once; for other channels, the message is queued.
+   * Sends a real message marked as a test. For a webhook, its response is returned immediately; for other channels, the message is queued.
    *
    * Needs: write.
    */
@@ -1021,7 +1021,7 @@ export abstract class Operations extends Transport {
   /**
    * Delete a watch
    *
-   * Stops the watch at once and frees its slot. Its alerts stay in the history.
+   * Stops the watch immediately and frees its slot. Its alerts stay in the history.
    *
    * Needs: write.
    */
