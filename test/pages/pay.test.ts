@@ -92,7 +92,7 @@ describe('the pay page', () => {
     expect(text).toContain('plus a bonus 1\u00a0USD (1,000 credits)')
     expect(text).toContain('including 2 slots, 30 days 1\u00a0USD (1,000 credits)')
     expect(text).toContain('Total 200\u00a0WDG')
-    expect(text).toContain('Smallest payment: 10\u00a0USD (10,000 credits). What is left stays yours.')
+    expect(text).toContain('Smallest payment: 10\u00a0USD (10,000 credits).')
   })
 
   test.each([
