@@ -6,6 +6,7 @@ import { Temporal } from 'temporal-polyfill'
 import { z } from 'zod'
 import { DAY_MS, MINUTE_MS, type TimePeriod } from '#src/kernel/durations.ts'
 import { Label } from '#src/kernel/label.ts'
+import { textFormat } from '#src/kernel/text-format.ts'
 import { Id, Instant } from '#src/kernel/units.ts'
 
 /** Maximum number of windows of a wallet. */
@@ -15,10 +16,10 @@ const WEEK_MS = 7 * DAY_MS
 /** Longest window: shorter than a week, so that a weekly one always ends. */
 const MAINTENANCE_MINUTES_MAX = 6 * 24 * 60
 
-const WindowId = z
-  .string()
-  .regex(/^[A-Za-z0-9_-]{1,36}$/)
-  .meta({ description: 'operations:field.maintenanceId' })
+const WindowId = textFormat(/^[A-Za-z0-9_-]{1,36}$/, () => ({ code: 'maintenance_id' })).meta({
+  description: 'operations:field.maintenanceId',
+  examples: ['node-upgrade'],
+})
 const WatchIds = z
   .array(Id)
   .min(1)

@@ -1,4 +1,4 @@
-import type { DailyCounts } from '#src/fsp/indexer/daily-store.ts'
+import type { DailyCounts } from '#src/fsp/indexer/daily-counts.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { countRounds, dutyResultsOf, type RoundCounts } from './provider-rounds.ts'
 import type { ProvidersSnapshot } from './provider-snapshot.ts'

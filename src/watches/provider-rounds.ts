@@ -1,5 +1,5 @@
 /** What stored voting rounds say of a provider: results of duties, their counts, rates of the minimal conditions. */
-import type { DailyCounts } from '#src/fsp/indexer/daily-store.ts'
+import type { DailyCounts } from '#src/fsp/indexer/daily-counts.ts'
 import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
 import {
   ANCHOR_CONDITION,

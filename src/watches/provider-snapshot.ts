@@ -3,7 +3,7 @@
  * The view, the list, look-ups and metrics are functions of it.
  */
 import type { FspChain } from '#src/fsp/chain.ts'
-import type { DailyCounts } from '#src/fsp/indexer/daily-store.ts'
+import type { DailyCounts } from '#src/fsp/indexer/daily-counts.ts'
 import type { ProviderObservation, VotingAddresses } from '#src/fsp/indexer/observation-model.ts'
 import { expectedEpochStart } from '#src/fsp/protocol/epochs.ts'
 import type { Address } from '#src/kernel/units.ts'

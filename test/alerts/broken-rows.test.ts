@@ -76,7 +76,7 @@ test.each([
   const before = quarantined('alert')
   setTime('12:16')
   await runJobs()
-  expect(world.chatTexts()).toEqual([expect.stringMatching(/^🔴 Other: .* · still active\n/)])
+  expect(world.chatTexts()).toEqual([expect.stringMatching(/^🔴 Other: .* · not resolved\n/)])
   expect(quarantined('alert')).toBe(before + 1)
 })
 

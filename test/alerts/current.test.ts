@@ -74,12 +74,12 @@ describe('an outage that goes on', () => {
     await minutes(15)
     const [reminder] = world.chatTexts()
     expect(oneLine(reminder)).toMatch(
-      /^🔴 Alpha has sent no votes since \d\d:\d\d \(17 rounds\) · still active /,
+      /^🔴 Alpha has sent no votes since \d\d:\d\d \(17 rounds\) · not resolved /,
     )
     expect(reminder).not.toContain('(2 ')
     expect(world.subjects()).toEqual([
       expect.stringMatching(
-        /^Re: Alpha has sent no votes since \S+ \(17 rounds\) · still active ·/,
+        /^Re: Alpha has sent no votes since \S+ \(17 rounds\) · not resolved ·/,
       ),
     ])
   })

@@ -75,10 +75,10 @@ describe('an unacknowledged critical alert', () => {
     expect(world.hooks()).toEqual([])
     expect(world.subjects()).toHaveLength(3)
     const [first, second, third] = world.chatTexts().map(oneLine)
-    expect(first).toMatch(/^🔴 Watch .* · still active /)
-    expect(first).toContain('not acknowledged: reminder 1. Next reminder: 13:00 UTC.')
-    expect(second).toContain('Active for 1 hour and not acknowledged: reminder 2.')
-    expect(third).toContain('reminder 3.')
+    expect(first).toMatch(/^🔴 Watch .* · not resolved /)
+    expect(first).toContain('not acknowledged. Reminder 1. Next reminder: 13:00 UTC.')
+    expect(second).toContain('Active for 1 hour, not acknowledged. Reminder 2.')
+    expect(third).toContain('Reminder 3.')
     expect(third).not.toContain('Next reminder')
   })
 
@@ -159,7 +159,7 @@ describe('acknowledging', () => {
     minutes(1)
     expect(await by(id, 'Bob')).toMatchObject({ already: true, acknowledged: { by: 'Ann' } })
     await world.deliver()
-    expect(oneLine(world.chatTexts()[0])).toContain('taken by Ann, 12:00')
+    expect(oneLine(world.chatTexts()[0])).toContain('acknowledged by Ann, 12:00')
     expect(await newest()).toMatchObject({ state: 'acknowledged' })
   })
 
@@ -203,8 +203,8 @@ describe('acknowledging', () => {
     await world.record(watchId, ...recoveries.map((event) => ({ event })))
     await pass()
     await pass()
-    expect(oneLine(world.chatTexts().at(-1))).toContain('12:00 to 12:01 UTC · taken by Ann')
-    expect(world.inbox.mails.at(-1)?.text).toContain('taken by Ann')
+    expect(oneLine(world.chatTexts().at(-1))).toContain('12:00 to 12:01 UTC · acknowledged by Ann')
+    expect(world.inbox.mails.at(-1)?.text).toContain('acknowledged by Ann')
   })
 
   test('of one message covers every alert in it', async () => {
@@ -271,11 +271,11 @@ describe('several alerts in one message', () => {
     expect(raised?.text).toMatch(/^🔴 .*: .* · 1 more alert\nCritical · since/)
     expect(raised?.replyTo).toBeUndefined()
     expect(reminder?.replyTo).toBe(raised?.id)
-    expect(reminder?.text).toMatch(/^🔴 .*: .* · 1 more alert · still active\n/)
+    expect(reminder?.text).toMatch(/^🔴 .*: .* · 1 more alert · not resolved\n/)
     expect(oneLine(reminder?.text)).toContain(
-      'not acknowledged: reminder 1. Next reminder: 13:03 UTC.',
+      'not acknowledged. Reminder 1. Next reminder: 13:03 UTC.',
     )
-    expect(reminder?.text.match(/still active/g)).toHaveLength(1)
+    expect(reminder?.text.match(/not resolved/g)).toHaveLength(1)
     expect(reminder?.keyboard.flat().map(({ text }) => text)).toEqual([
       'Acknowledge all',
       'What to do',
@@ -293,7 +293,7 @@ describe('several alerts in one message', () => {
     await world.deliver()
     const [reminder] = last(1)
     expect(reminder?.text).not.toContain('still active')
-    expect(reminder?.text).toContain('taken by')
+    expect(reminder?.text).toContain('acknowledged by')
     world.forgetMessages()
     minutes(60)
     await pass()
@@ -421,7 +421,7 @@ describe('a mute', () => {
     await Promise.all([world.remind(), world.remind()])
     await pass()
     expect(world.chatTexts()).toEqual([
-      expect.stringMatching(/^🟠 Watch .*: Only 420 credits left · still active\n/),
+      expect.stringMatching(/^🟠 Watch .*: Only 420 credits left · not resolved\n/),
       expect.stringMatching(/^🟠 Watch .*: No data from the chain\n/),
     ])
     const { body } = await world.alice.request('GET', `/watches/${watchId}`)

@@ -105,7 +105,7 @@ describe('an alert that was not sent because its watch was muted', () => {
     await mute(null)
     await pass()
     // It was sent before the mute, so it has a reminder.
-    expect(world.chatTexts()).toEqual([expect.stringMatching(/^🟠 .* · still active\n/)])
+    expect(world.chatTexts()).toEqual([expect.stringMatching(/^🟠 .* · not resolved\n/)])
   })
 
   test('is sent also if its event has no recovery, such as a moved balance', async () => {
@@ -178,10 +178,10 @@ test('a recovery is sent only to people for whom its alert was recorded', async 
   at('13:00')
   await world.record(watchId, { event: BACK })
   await pass()
-  expect(world.chatTexts().filter((text) => text.includes('no longer below'))).toHaveLength(1)
+  expect(world.chatTexts().filter((text) => text.includes('10,420 credits again'))).toHaveLength(1)
   expect(world.subjects()).toHaveLength(1)
   expect(world.telegram.messages(late.chat).map(({ text }) => text)).not.toContainEqual(
-    expect.stringContaining('no longer below'),
+    expect.stringContaining('10,420 credits again'),
   )
   const recovery = (await world.alerts())[0]
   expect(recovery?.deliveries.map(({ channel }) => channel).sort()).toEqual([

@@ -102,11 +102,11 @@ describe('an alert in a chat', () => {
       text: 'Acknowledged. No reminders until the alert recovers.',
       box: false,
     })
-    expect(message(ann, id).text).toMatch(/taken by \u2068Ann\u2069, \d\d:\d\d/)
+    expect(message(ann, id).text).toMatch(/acknowledged by \u2068Ann\u2069, \d\d:\d\d/)
     expect(labelsOf(ann, id).flat()).toContain('Unacknowledge')
     expect((await newest('alice')).state).toBe('acknowledged')
     await alerts.deliver()
-    expect(message(bo, other).text).toMatch(/taken by \u2068Ann\u2069, \d\d:\d\d/)
+    expect(message(bo, other).text).toMatch(/acknowledged by \u2068Ann\u2069, \d\d:\d\d/)
 
     await bo.press('Unacknowledge')
     expect(message(bo, other).text).not.toContain('acknowledged')
@@ -200,7 +200,7 @@ describe('an alert in a chat', () => {
     await alerts.fire(watch, { event: `${COMMIT}.recovered` })
     expect(ann.last().text).toContain('FTSO commits are arriving again')
     expect(message(ann, id).text).toMatch(/^🟢 .*: FTSO commits are arriving again/)
-    expect(message(ann, id).text).toMatch(/^FTSO commit .* · over$/m)
+    expect(message(ann, id).text).toMatch(/^FTSO commit .* · recovered$/m)
     const data = packed('alert.mute', {
       id: (await newest('alice')).recoveryOf ?? 0,
       duration: 'rec',
@@ -231,7 +231,7 @@ describe('an alert in a chat', () => {
     await ann.press('Causes')
     await ann.press('Acknowledge')
     await alerts.deliver()
-    expect(message(ann, id).text).toContain('taken by')
+    expect(message(ann, id).text).toContain('acknowledged by')
     expect(message(ann, id).text.length).toBeGreaterThan(before.length)
     expect(labelsOf(ann, id).flat()).toContain('✓ Causes')
   })
@@ -250,7 +250,7 @@ describe('an alert in a chat', () => {
     })
     await ann.press('‹ Back')
     expect((await ann.press('Acknowledge')).text).toBe('Acknowledged.')
-    expect(message(ann, id).text).toContain('taken by')
+    expect(message(ann, id).text).toContain('acknowledged by')
   })
 
   test('that was deleted from the history keeps its text, and a press says that it no longer exists', async () => {
@@ -306,7 +306,7 @@ describe('an alert in a chat', () => {
     expect(ann.labels().at(-1)).toEqual(['‹ Alerts'])
     await ann.press('Acknowledge')
     expect(ann.last().id).toBe(card)
-    expect(ann.last().text).toContain('taken by')
+    expect(ann.last().text).toContain('acknowledged by')
     await ann.press('What to do')
     await ann.press('Causes')
     expect(ann.labels().flat()).toContain('✓ Causes')
@@ -486,7 +486,7 @@ describe('an alert in a group', () => {
     await group.press('What to do', member)
     expect(message(group, id).text.length).toBeGreaterThan(text.length)
     await group.press('Acknowledge', member)
-    expect(message(group, id).text).toContain('taken by \u2068Cy\u2069')
+    expect(message(group, id).text).toContain('acknowledged by \u2068Cy\u2069')
     expect((await newest('bob')).state).toBe('acknowledged')
     await group.press('Unacknowledge', admin)
     expect((await newest('bob')).state).toBe('firing')

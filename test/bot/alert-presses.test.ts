@@ -57,7 +57,7 @@ test('two quick presses are both answered, and the message shows both', async ()
   const [acknowledged, muted] = await Promise.all(presses.map((press) => press.answer()))
   expect(acknowledged?.text).toContain('Acknowledged')
   expect(muted?.text).toContain('Muted')
-  expect(shown(ann, messageId)?.text).toMatch(/taken by \u2068Ann\u2069/)
+  expect(shown(ann, messageId)?.text).toMatch(/acknowledged by \u2068Ann\u2069/)
   expect(labels(ann, messageId)).toEqual(expect.arrayContaining(['Unacknowledge', 'Unmute']))
 })
 

@@ -87,7 +87,7 @@ describe('the last step of the wizard', () => {
     const step = await lastStep()
     await show()
     await ann.press('‹ Rule')
-    await ann.press('Calm')
+    await ann.press('Low')
     await ann.press('Next')
     await show()
     expect(ann.last().id).toBe(step.id)
@@ -264,7 +264,7 @@ describe('“Try other values”', () => {
     const { id: message } = ann.last()
     await ann.press('Try other values')
     expect(ann.last().text).toMatch(
-      /^✏️ Percentage · .*\n\nWhat each value would have sent in the last 7 days:\n⏳ This takes a few seconds\.$/,
+      /^✏️ Percentage · .*\n\nAlerts in the last 7 days with each value:\n⏳ This takes a few seconds\.$/,
     )
     await show()
     expect(ann.last().id).toBe(message)
@@ -275,7 +275,7 @@ describe('“Try other values”', () => {
       '🟢🟢🟢🟢🔴🟢🟢 10%: 1 incident (1 critical)',
       '🟢🟢🟢🟢🔴🟢🟢 20%: 1 incident (1 critical)',
       '',
-      'Each mark is one day, the latest last. ⚪: no data.',
+      'Each mark is one day, oldest first. ⚪: no data.',
     ])
     expect(ann.labels()).toEqual([['1%', '2%', '✓ 5%'], ['10%', '20%'], ['‹ \u2068Ripple\u2069']])
     await ann.press('10%')

@@ -90,9 +90,7 @@ describe('/connect', () => {
     const before = ann.last()
     await ann.say('/connect')
     const old = ann.all().find(({ id }) => id === before.id)
-    expect(old?.text).toBe(
-      'A newer code has replaced this code. Nothing was linked with this code.',
-    )
+    expect(old?.text).toBe('A newer code has replaced this one. Nothing was linked.')
     expect(old?.keyboard).toEqual([])
     expect(ann.last().text).toMatch(/\d\d\u00a0\d\d/)
     await ann.press('New code')
@@ -129,7 +127,7 @@ describe('a signature on the page', () => {
     expect(ann.last().id).toBe(before)
     expect(ann.last().text).toContain(`Connected: ${PEOPLE.bob.account.address}`)
     expect(ann.last().text).toContain('receive alerts, manage watches')
-    expect(ann.last().text).toContain('Times are shown for Europe/Berlin')
+    expect(ann.last().text).toContain('Times are shown in the Europe/Berlin time zone')
     const count = ann.all().length
     await notify()
     expect(ann.all()).toHaveLength(count)
@@ -331,12 +329,12 @@ describe('a link to a recipient, in a chat without a wallet', () => {
     const id = recipient?.recipientId ?? 0
     const ann = world.person()
     await ann.say(`/start ${kind}${id}`)
-    expect(ann.last().text).toContain('opens a recipient of the wallet that the message names')
+    expect(ann.last().text).toContain('opens a recipient of another wallet')
     expect(ann.last().text).toMatch(FORMAT)
     // Whose recipient it is stays unsaid, because anybody can type the number.
     expect(ann.last().text).not.toContain(walletOf('bob').slice(0, 6))
     await ann.press('New code')
-    expect(ann.last().text).toContain('opens a recipient of the wallet that the message names')
+    expect(ann.last().text).toContain('opens a recipient of another wallet')
     await signOnPage(shown(ann).code, 'bob')
     expect(ann.labels()[0]).toEqual(['Open recipient'])
     await ann.press('Open recipient')

@@ -77,7 +77,7 @@ describe('“Set up” in a group', () => {
     expect(greetings(group)).toEqual([])
     expect(group.all()).toHaveLength(1)
     await changeLive(world, { handles: [walletOf('alice')] })
-    expect(ann.last().text).toContain('\u2068Node crew\u2069 is linked. It can:')
+    expect(ann.last().text).toContain('\u2068Node crew\u2069 is linked. Permissions:')
   })
 
   test('with “Receive only” gives the group no right to manage', async () => {

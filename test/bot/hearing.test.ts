@@ -132,7 +132,9 @@ describe('a new recipient', () => {
       [`‹ ${iso('127.0.0.1')}`],
     ])
     await ann.press('Only some')
-    expect(ann.last().text).toContain('No watch is checked yet: nothing is sent to this recipient.')
+    expect(ann.last().text).toContain(
+      'No watch is selected yet: nothing is sent to this recipient.',
+    )
     expect((await recipientOf(id))?.default).toBe(false)
     expect(await named(treasury)).toBeNull()
   })
@@ -152,7 +154,7 @@ describe('a new recipient', () => {
     expect(ann.labels().flat()).toContain(`○ ${iso('Treasury')}`)
     await ann.press(`✓ ${iso('Node A')}`)
     expect(await named(node)).toEqual(others)
-    expect(ann.last().text).toContain('No watch is checked yet')
+    expect(ann.last().text).toContain('No watch is selected yet')
     await ann.press('All watches')
     expect(await named(node)).toEqual([...others, id])
     expect(ann.last().text).toContain('Alerts from all watches')
@@ -177,7 +179,7 @@ describe('a new recipient', () => {
     await addHook('beside')
     await ann.press('Only some')
     expect(ann.last().text).toContain(
-      '⚠️ A watch that is checked here no longer notifies \u2068My webhook\u2069.',
+      '⚠️ A watch that is selected here no longer notifies \u2068My webhook\u2069.',
     )
   })
 
@@ -285,7 +287,7 @@ describe('a linked chat', () => {
     await group.press('Link this chat')
     await followLinks()
     const shown = ann.all().find((message) => message.id === card.id)?.text
-    expect(shown).toContain(`✅ ${iso('Crew 2')} is linked. It can: receive alerts.`)
+    expect(shown).toContain(`✅ ${iso('Crew 2')} is linked. Permissions: receive alerts.`)
     expect(shown).toContain(`Which alerts should ${iso('Crew 2')} get?`)
     expect(ann.labels().flat()).toContain('Warning or higher')
     await ann.press('Only some')

@@ -263,23 +263,23 @@ describe('a watch of a price', () => {
     await ann.say('FLRUSD')
     expect(ann.last().text).toMatch(/Feed: \u2068FLR\/USD\u2069/)
     expect(ann.labels()).toEqual([
-      ['Calm', '✓ Usual', 'Nervous'],
+      ['Low', '✓ Normal', 'High'],
       ['Percentage: 5%', 'Window: 1 h'],
       ['Direction: Any'],
       ['Next'],
       ['‹ Target', '✕ Cancel'],
     ])
     expect(ann.last().text).toContain('How sensitive should the alert be?\nCalm · 10% · 1 day')
-    await ann.press('Nervous')
+    await ann.press('High')
     expect(ann.labels().slice(0, 2)).toEqual([
-      ['Calm', 'Usual', '✓ Nervous'],
+      ['Low', 'Normal', '✓ High'],
       ['Percentage: 2%', 'Window: 15 min'],
     ])
     await ann.press('Window: 15 min')
-    expect(ann.last().text).toContain('Within what time?\nSend a duration, such as 90m')
+    expect(ann.last().text).toContain('Over what period?\nSend a duration, such as 90m')
     expect(ann.labels().flat()).toEqual(expect.arrayContaining(['✓ 15 min', '7 days']))
     await ann.say('90m')
-    expect(ann.labels()[0]).toEqual(['Calm', 'Usual', 'Nervous'])
+    expect(ann.labels()[0]).toEqual(['Low', 'Normal', 'High'])
     expect(ann.labels().flat()).toContain('Window: 1 h, 30 min')
     await ann.press('Percentage: 2%')
     expect(ann.last().text).toContain('Send a percentage, such as 5 or 2.5, or choose:')
@@ -308,14 +308,14 @@ describe('a watch of a price', () => {
     await ann.say('/new price')
     await ann.say('FLRUSD')
     const before = edit()?.sequence
-    expect(await ann.press('✓ Usual')).toMatchObject({ box: false })
+    expect(await ann.press('✓ Normal')).toMatchObject({ box: false })
     expect(edit()?.sequence).toBe(before)
-    await ann.press('Calm')
-    expect(ann.labels()[0]).toEqual(['✓ Calm', 'Usual', 'Nervous'])
+    await ann.press('Low')
+    expect(ann.labels()[0]).toEqual(['✓ Low', 'Normal', 'High'])
     await ann.press('Window: 1 day')
     // The question is answered with the value that it had.
     await ann.press('✓ 1 day')
-    expect(ann.labels()[0]).toEqual(['✓ Calm', 'Usual', 'Nervous'])
+    expect(ann.labels()[0]).toEqual(['✓ Low', 'Normal', 'High'])
     expect(edit()?.refused).toBeUndefined()
   })
 

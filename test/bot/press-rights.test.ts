@@ -13,7 +13,7 @@ function pressOf(verb: Press['verb']): Press {
 
 test('refuses money, recipients, settings and new watches in groups', () => {
   const isPrivate =
-    /^(?:topup|slots|trial|terms|new|connect|feed|follow|free|wizard|rec|settings|stop\.data|alert\.csv|watch\.(?:who|esc))/
+    /^(?:topup|slots|trial|terms|new|connect|feed|follow|free|wizard|rec|settings|maintenance|stop\.data|alert\.csv|watch\.(?:who|esc))/
   // A group may be switched on again, and may ask for the alerts that it missed itself.
   const open = ['rec.revive', 'rec.kept', 'rec.keptDrop', 'settings.lang', 'settings.langSet']
   const expected = verbs.filter((verb) => isPrivate.test(verb) && !open.includes(verb))

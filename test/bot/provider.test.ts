@@ -214,7 +214,7 @@ describe('a chat without a wallet', () => {
     await ann.say(address)
     expect(ann.last().text.split('\n')[0]).toBe(address)
     expect(ann.last().text).toMatch(
-      /\nBalance: [\d,.]+\sFLR( · [\d,.]+\sUSD)?\nKind: Wallet, not a contract\nData provider: none known$/,
+      /\nBalance: [\d,.]+\sFLR( · [\d,.]+\sUSD)?\nKind: Wallet\nData provider: none known$/,
     )
     expect(ann.labels()).toEqual([['Watch its balance'], ['Connect wallet'], ['‹ Menu']])
     await ann.press('Watch its balance')

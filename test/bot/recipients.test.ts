@@ -526,7 +526,7 @@ describe('another chat', () => {
   test('is added by a link with the rights that were chosen', async () => {
     const chat = await linked('alice')
     await chat.say('/start group')
-    expect(chat.last().text).toContain('What may the other chat do?')
+    expect(chat.last().text).toContain('What should the other chat be allowed to do?')
     await chat.press('Receive only')
     const buttons = chat.last().keyboard.flat()
     expect(buttons.some(({ url }) => url?.includes('startgroup='))).toBe(true)

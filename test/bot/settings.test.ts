@@ -37,7 +37,7 @@ describe('settings', () => {
     const chat = await linked('alice')
     await chat.say('/settings')
     expect(chat.last().text).toMatch(
-      /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor the whole wallet 0xf39F…2266:\nQuiet hours: off \(22:00 – 07:00\)\nDigest: off\nReminders of critical alerts: after 15\u00a0min, 1\u00a0h, 4\u00a0h\nMinimum severity: Info\nRecoveries: on$/,
+      /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor the whole wallet 0xf39F…2266:\nQuiet hours: off \(22:00 – 07:00\)\nDigest: off\nReminders for critical alerts: after 15\u00a0min, 1\u00a0h, 4\u00a0h\nMinimum severity: Info\nRecoveries: on$/,
     )
     expect(chat.labels().flat()).toEqual([
       ...['Mute, quiet hours…', 'Recipients', '🌐 Language', 'Wallets', 'Help', 'API tokens'],
@@ -186,7 +186,7 @@ test('reminders can be chosen, and switched off below an alert, which keeps its 
   expect((await settingsOf('carol')).repeat.critical).toEqual([5, 15, 60])
   await chat.press('Every hour')
   expect((await settingsOf('carol')).repeat.critical).toHaveLength(24)
-  expect(chat.last().text).toContain('Reminders of critical alerts: hourly for a day')
+  expect(chat.last().text).toContain('Reminders for critical alerts: hourly for a day')
   const alerts = alertsIn(world)
   const watch = await world.addWatch('carol', { label: 'Node' })
   await alerts.fire(watch, { event: 'fsp.ftso-commit', severity: 'critical' })

@@ -104,7 +104,7 @@ describe('/slots', () => {
       const [subscription] = await subscriptionsOf('alice')
       await ann.say('/start renewals')
       expect(says(ann)).toContain('Subscription 1: 1 slot until Dec 20, 2026, auto-renew: off')
-      expect(ann.labels().flat()).toContain('Auto-renew 1')
+      expect(ann.labels().flat()).toContain('Renewal 1 on')
       await ann.say(`/start renew${subscription?.id}`)
       expect(says(ann)).toContain('Renew once')
       const [[pay = ''] = []] = ann.labels()
@@ -201,7 +201,7 @@ describe('a quote', () => {
       await ann.press('Add slots')
       await ann.press('Accept and continue')
       expect(says(ann)).toContain('1 slot for 30 days, until Dec 20, 2026')
-      expect(says(ann)).toContain('You have 0 USD (0 credits). Missing: 0.50 USD (500 credits)')
+      expect(says(ann)).toContain('You have 0 USD (0 credits) and are 0.50 USD (500 credits) short')
       expect(ann.labels()).toEqual([
         ['1 slot', '+'],
         ['✓ 30 days'],
@@ -241,7 +241,7 @@ describe('a quote', () => {
       expect(says(ann)).toContain(
         'Price: 8.10 USD (8,100 credits) instead of 9 USD (9,000 credits) (−10%)',
       )
-      expect(says(ann)).toContain('Left afterwards: 91.90 USD (91,900 credits)')
+      expect(says(ann)).toContain('Remaining: 91.90 USD (91,900 credits)')
       expect(ann.labels()[0]).toEqual(['−', '3 slots', '+'])
       await ann.press('360 days · −20%')
       for (let added = 0; added < 7; added += 1) await ann.press('+')
@@ -319,7 +319,7 @@ test('a chat that may not spend, of a wallet without credits, is offered to pay 
     const ann = await world.linked('alice')
     await ann.say('/slots')
     await ann.press('Add slots')
-    expect(says(ann)).toContain('Missing: 0.50 USD')
+    expect(says(ann)).toContain('are 0.50 USD')
     expect(ann.labels().flat()).toEqual(expect.arrayContaining(['Pay', 'Top up']))
   }))
 
@@ -377,7 +377,7 @@ describe('Buy', () => {
       await ann.press('Buy: 0.50\u00a0USD')
       expect(says(ann)).toContain('⚠️')
       expect(says(ann)).toContain(
-        'You have 0.10 USD (100 credits). Missing: 0.40 USD (400 credits)',
+        'You have 0.10 USD (100 credits) and are 0.40 USD (400 credits) short',
       )
       expect(ann.labels().flat()).toContain('Pay')
       expect(await balanceOf('alice')).toBe(100)
@@ -537,11 +537,11 @@ describe('a new watch while another one waits for a slot', () => {
       await ann.say('/new wallet')
       expect(says(ann)).toContain('All your watches are in use · 1 of 1')
       expect(says(ann)).toContain(
-        'Slots go first to watches that wait: \u2068Waits <b>\u2069. Left for a new watch: 1 slot.',
+        'Slots go to waiting watches first: \u2068Waits <b>\u2069. Remaining for a new watch: 1 slot.',
       )
-      expect(ann.labels().slice(0, 2)).toEqual([['With the new one: 2'], ['Only waiting: 1']])
-      await ann.press('With the new one: 2')
-      expect(says(ann)).toContain('Left for a new watch: 1 slot.')
+      expect(ann.labels().slice(0, 2)).toEqual([['2 with the new watch'], ['1 for waiting ones']])
+      await ann.press('2 with the new watch')
+      expect(says(ann)).toContain('Remaining for a new watch: 1 slot.')
       await ann.press('Buy: 1\u00a0USD')
       expect(says(ann)).toContain('New watch · Wallet balance · 1/3')
       await ann.say(walletOf('bob'))
@@ -557,15 +557,15 @@ describe('a new watch while another one waits for a slot', () => {
       await world.addWatch('alice', { label: 'Beyond' })
       const ann = await world.linked('alice', SPENDER)
       await ann.say('/new wallet')
-      expect(says(ann)).toContain('Slots go first to watches that wait: \u2068Beyond\u2069.')
+      expect(says(ann)).toContain('Slots go to waiting watches first: \u2068Beyond\u2069.')
     }))
 
   test('with a slot for the waiting watch only is not resumed after the purchase', () =>
     inFreshWorld(async () => {
       const ann = await waiting(5000)
       await ann.say('/new wallet')
-      await ann.press('Only waiting: 1')
-      expect(says(ann)).toContain('Left for a new watch: 0 slots.')
+      await ann.press('1 for waiting ones')
+      expect(says(ann)).toContain('Remaining for a new watch: 0 slots.')
       await ann.press('Buy: 0.50\u00a0USD')
       expect(says(ann)).toContain('Resuming shortly: \u2068Waits <b>\u2069')
       expect(says(ann)).not.toContain('New watch · Wallet balance · 1/3')
@@ -585,9 +585,9 @@ describe('a new watch while another one waits for a slot', () => {
       const ann = await waiting(5000)
       await ann.say('/slots')
       await ann.press('Add slots')
-      expect(says(ann)).toContain('Left for a new watch: 0 slots.')
+      expect(says(ann)).toContain('Remaining for a new watch: 0 slots.')
       await ann.press('+')
-      expect(says(ann)).toContain('Left for a new watch: 1 slot.')
+      expect(says(ann)).toContain('Remaining for a new watch: 1 slot.')
     }))
 })
 
@@ -619,20 +619,20 @@ describe('Subscriptions', () => {
       await ann.say('/slots')
       await ann.press('Subscriptions')
       expect(ann.labels()).toEqual([
-        ['Auto-renew 1', 'Renew 1 once'],
-        ['Auto-renew 2', 'Renew 2 once'],
+        ['Renewal 1 on', 'Renew 1 once'],
+        ['Renewal 2 on', 'Renew 2 once'],
         ['‹ Slots'],
       ])
-      await ann.press('Auto-renew 2')
+      await ann.press('Renewal 2 on')
       expect(says(ann)).toContain('✓ Subscription 2: auto-renew on.')
       expect(says(ann)).toContain(
         'Subscription 2: 3 slots until Dec 20, 2026, auto-renew: 1.50 USD (1,500 credits)',
       )
       expect(ann.labels().slice(0, 2)).toEqual([
-        ['Auto-renew 1', 'Renew 1 once'],
-        ['End renewal 2'],
+        ['Renewal 1 on', 'Renew 1 once'],
+        ['Renewal 2 off'],
       ])
-      await ann.press('End renewal 2')
+      await ann.press('Renewal 2 off')
       expect(says(ann)).toContain('Subscription 2: auto-renew off.')
       expect((await subscriptionsOf('alice')).every(({ autoRenew }) => !autoRenew)).toBe(true)
     }))
@@ -644,9 +644,9 @@ describe('Subscriptions', () => {
       const ann = await world.linked('alice')
       await ann.say('/slots')
       await ann.press('Subscriptions')
-      await ann.press('End renewal 1')
+      await ann.press('Renewal 1 off')
       expect(says(ann)).toContain('Subscription 1: auto-renew off.')
-      await ann.press('Auto-renew 1')
+      await ann.press('Renewal 1 on')
       expect(says(ann)).toContain('This chat is not allowed to spend yet.')
       expect(ann.labels()).toContainEqual(['Allow spending'])
       await ann.press('Allow spending')

@@ -120,7 +120,7 @@ describe('the example alert', () => {
       ['‹ Back'],
     ])
     expect((await ann.press('Acknowledge')).text).toContain('Acknowledged.')
-    expect(ann.last().text).toMatch(/taken by \u2068Ann\u2069, \d\d:\d\d/)
+    expect(ann.last().text).toMatch(/acknowledged by \u2068Ann\u2069, \d\d:\d\d/)
     await ann.press('What to do')
     expect(ann.labels().slice(0, 3)).toEqual([
       ['Unacknowledge', '✓ What to do'],
@@ -157,7 +157,7 @@ describe('the example alert', () => {
     expect(ann.last().text).toContain('Savings')
     // A transfer is not open until it recovers.
     expect((await ann.press('Acknowledge')).text).toBe('Acknowledged.')
-    expect(ann.last().text).toMatch(/sent 12,500\u00a0FLR.*taken by \u2068Ann/s)
+    expect(ann.last().text).toMatch(/sent 12,500\u00a0FLR.*acknowledged by \u2068Ann/s)
     await ann.press('Mute…')
     const toast = await ann.press('Mute 1\u00a0h')
     expect(toast.text).toMatch(/Savings.* is muted until/)
@@ -286,7 +286,9 @@ describe('a link', () => {
     const ann = await linked()
     await ann.say(`/start ${await world.linkCode('alice', ['read'])}`)
     await ann.press('Link this chat')
-    expect(ann.last().text).toContain('This chat is already linked. It can now: receive alerts.')
+    expect(ann.last().text).toContain(
+      'This chat is already linked. Permissions now: receive alerts.',
+    )
     expect(await linksOf(ann.id)).toMatchObject([{ scopes: ['read'] }])
   })
 
@@ -380,7 +382,7 @@ describe('a chat that blocks the bot', () => {
         .find(({ id }) => id === asked.id)
         ?.keyboard[0]?.map(({ text }) => text)
     await ann.say('/start group')
-    expect(ann.last().text).toContain('What may the other chat do?')
+    expect(ann.last().text).toContain('What should the other chat be allowed to do?')
     expect(askedRow()).toEqual(['Send 1', 'Discard'])
     await ann.say('/watches')
     expect(askedRow()).toEqual(['Send 1', 'Discard'])
@@ -398,7 +400,7 @@ describe('a chat that blocks the bot', () => {
     const [asked, card] = ann.all().slice(-2)
     expect(asked?.text).toContain('1 alert was kept. Send it now?')
     expect(asked?.keyboard[0]?.map(({ text }) => text)).toEqual(['Send 1', 'Discard'])
-    expect(card?.text).toContain('What may the other chat do?')
+    expect(card?.text).toContain('What should the other chat be allowed to do?')
   })
 
   test('while it is answered becomes a blocked recipient without an error', async () => {

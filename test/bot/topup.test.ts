@@ -721,7 +721,7 @@ describe('a payment for slots', () => {
     expect(says(bob)).toContain('One watch, 30 days: 0.50 USD (500 credits).')
     await bob.press('Pay')
     expect(says(bob)).toContain(
-      '1 watch, 30 days: 0.50 USD (500 credits). Left afterwards: 9.50 USD (9,500 credits).',
+      '1 watch, 30 days: 0.50 USD (500 credits). Remaining: 9.50 USD (9,500 credits).',
     )
     expect(says(bob)).toContain('Auto-renew is off: nothing more is charged.')
     await payIn(bob, 'FLR')

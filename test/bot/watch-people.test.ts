@@ -362,7 +362,7 @@ test('a watch escalates after a time to recipients that are chosen in a second s
   await ann.press('Escalation: off')
   expect(ann.last().text).toContain('⏫ Escalation · ')
   await ann.press('15 min')
-  expect(ann.last().text).toContain('⚠️ Check at least one recipient.')
+  expect(ann.last().text).toContain('⚠️ Select at least one recipient.')
   expect(ann.labels()[0]).toEqual(['Off', '5 min', '✓ 15 min'])
   await ann.press('Whom to notify…')
   const toggle =
@@ -372,7 +372,7 @@ test('a watch escalates after a time to recipients that are chosen in a second s
       .find((label) => label.startsWith('○')) ?? ''
   await ann.press(toggle)
   await ann.press('‹ Back')
-  expect(ann.last().text).not.toContain('⚠️ Check at least one recipient.')
+  expect(ann.last().text).not.toContain('⚠️ Select at least one recipient.')
   expect(await read()).toMatchObject({ escalateAfterMinutes: 15, escalateTo: [expect.any(Number)] })
   await ann.press('‹ Recipients')
   expect(ann.labels().flat()).toContain('Escalation: 15 min')
@@ -403,7 +403,7 @@ test('an escalation offers nobody who hears at once, and can let one hear later'
   const all = data.map((recipient) => recipient.id)
   await world.as('alice', updateWatch, { params, body: { recipientIds: all, escalateTo: [] } })
   await open()
-  expect(ann.last().text).toContain('Everybody hears at once.')
+  expect(ann.last().text).toContain('Everyone is notified immediately.')
   expect(escalated()).toEqual([])
   const later = ann
     .labels()

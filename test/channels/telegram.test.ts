@@ -118,7 +118,7 @@ describe('a message that is edited', () => {
     const receipt = await edit(destination, messageId, { acknowledged })
     expect(receipt).toEqual({ messageId })
     const message = world.telegram.lastMessage(chatOf(destination))
-    expect(message?.text).toContain('taken by \u2068Ann\u2069, 14:05')
+    expect(message?.text).toContain('acknowledged by \u2068Ann\u2069, 14:05')
     expect(message?.keyboard[0]?.[0]).toEqual({
       text: 'Unacknowledge',
       callback_data: '1:alert.unack:3mv',

@@ -67,12 +67,12 @@ test('several alerts of a watch share one message; each line shows its own recov
   }
   await recover(2, 'b')
   expect(messages()).toHaveLength(1)
-  expect(messages()[0]?.text).toMatch(/🟠 Alert 1[\s\S]*🟢 Alert 2 · over[\s\S]*🟠 Alert 3/)
+  expect(messages()[0]?.text).toMatch(/🟠 Alert 1[\s\S]*🟢 Alert 2 · recovered[\s\S]*🟠 Alert 3/)
   await recover(1, 'a')
   await recover(3, 'c')
   expect(messages()).toHaveLength(2)
   expect(messages()[0]?.text).toMatch(
-    /🟢 Alert 1 · over[\s\S]*🟢 Alert 2 · over[\s\S]*🟢 Alert 3 · over/,
+    /🟢 Alert 1 · recovered[\s\S]*🟢 Alert 2 · recovered[\s\S]*🟢 Alert 3 · recovered/,
   )
   // The list is in the message that it replies to.
   expect(messages()[1]?.text.split('\n')).toEqual([

@@ -36,7 +36,7 @@ beforeEach(async () => {
   service.clock.set(START)
   await service.sql`
     truncate accounts, ledger_entries, trials, subscriptions, capacity_changes, watches, targets,
-      alerts, deliveries cascade`
+      alerts, delivery_queue, delivery_log cascade`
   for (const client of [alice, bob]) {
     await client.request('POST', '/account/terms', { version: '2026-11' })
     await give(5500, client)

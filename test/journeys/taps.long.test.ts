@@ -81,7 +81,7 @@ describe('an alert', () => {
   })
 
   test.each([
-    ['Acknowledge', 'taken by Ann'],
+    ['Acknowledge', 'acknowledged by Ann'],
     ['What to do', '1. Open the transaction'],
     ['✓ What to do', 'sent 700 FLR'],
     ['Mute…', 'sent 700 FLR'],

@@ -306,7 +306,7 @@ describe('the summary of a call', () => {
         ' ',
       ),
     ).toBe(
-      'Make a quote to top up 10 USD (10,000 credits). Once it is paid, it buys 1 slot for 30 days at 0.50 USD (500 credits). Auto-renew is off: nothing more is charged.',
+      'Create a quote for a top-up of 10 USD (10,000 credits). Once it is paid, it buys 1 slot for 30 days at 0.50 USD (500 credits). Auto-renew is off: nothing more is charged.',
     )
     expect(await textOf('deleteAlerts', { body: { all: true } })).toBe(
       'Delete all alerts from the history: 0 alerts.',

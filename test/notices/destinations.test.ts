@@ -97,7 +97,7 @@ describe('a destination that was added', () => {
         glyph: '🔗',
         title: `A chat was linked to ${wallet.slice(0, 6)}…${wallet.slice(-4)}`,
         body: [
-          '\u2068Ann\u2069, private chat. The chat can: receive alerts, manage watches.',
+          '\u2068Ann\u2069, private chat. Permissions: receive alerts, manage watches.',
           'Added on Nov 20, 2026, 12:00\u00a0UTC.',
           'If you do not recognize this change, remove the recipient.',
         ].join('\n'),

@@ -24,7 +24,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   service.clock.set(MONDAY)
   await service.sql`
-    truncate watches, targets, recipients, deliveries, notices, notification_settings, alerts, fsp_rounds cascade`
+    truncate watches, targets, recipients, delivery_queue, delivery_log, notices, notification_settings, alerts, fsp_rounds cascade`
 })
 afterAll(() => service.close())
 

@@ -64,8 +64,8 @@ describe('/a/<code>', () => {
     const { text, html } = await site.get(path)
     expect(html).toMatch(/<h1>\u2068.*\u2069: FTSO commits are arriving again<\/h1>/)
     expect(text).toMatch(/voting rounds? affected/)
-    expect(text).toMatch(/FTSO commit .* · over/)
-    const places = ['arriving again', 'Recovered on Nov 20', ' · over'].map((part) =>
+    expect(text).toMatch(/FTSO commit .* · recovered/)
+    const places = ['arriving again', 'Recovered on Nov 20', ' · recovered'].map((part) =>
       text.indexOf(part),
     )
     expect(places).toEqual(places.toSorted((a, b) => a - b))
@@ -156,7 +156,7 @@ describe('a link of one recipient', () => {
     expect([done.status, done.headers['location']]).toEqual([303, path])
     const { text } = await site.get(path)
     expect(text).toContain('✓ Acknowledged')
-    expect(text).toMatch(/taken by .?Ann/)
+    expect(text).toMatch(/acknowledged by .?Ann/)
     expect((await site.post(path, 'answer=unack')).status).toBe(303)
     expect((await site.get(path)).text).not.toContain('✓ Acknowledged')
   })

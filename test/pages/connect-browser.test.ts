@@ -259,11 +259,11 @@ describe('with a wallet', () => {
       'including 2 slots, 180 days',
       `${price.toLocaleString('en')} credits`,
       '10 USD',
-      'You pay in FLR. With the box ticked, your wallet shows the exact amount right after the sign-in, and pays only if you confirm.',
+      'You pay in FLR. If the box is selected, your wallet shows the exact amount right after the sign-in, and pays only if you confirm.',
       'Auto-renew is on:',
-      'With the tick below, it can also',
+      'If you select the box below, it can also',
       'buy and renew slots with this wallet’s credits',
-      'connect the chat again without the tick',
+      'connect the chat again without selecting the box',
     ]) {
       expect(text).toContain(part)
       expect(text.indexOf(part)).toBeLessThan(text.indexOf('Yes, sign with this wallet'))

@@ -61,7 +61,7 @@ describe('the prices', () => {
     const slot = prices.SLOT_PRICE_CREDITS
     const period = prices.PERIOD_DAYS
     expect(text).toContain(`A slot ${slot} credits ${usd(slot)} USD · ${period} days`)
-    expect(text).toContain('Room for one watch, in every channel')
+    expect(text).toContain('One watch, alerts on every channel')
     for (const { minPeriods, discountBps } of prices.DURATION_DISCOUNTS) {
       expect(text).toContain(`${minPeriods * period} days −${discountBps / 100}%`)
     }

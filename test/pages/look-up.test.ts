@@ -115,7 +115,7 @@ describe('another address', () => {
     const { text, html } = await ask(PEOPLE.bob.account.address)
     expect(text).toContain(PEOPLE.bob.account.address)
     expect(text).toContain('Balance 10,000 FLR 213.50 USD')
-    expect(text).toContain('Wallet, not a contract')
+    expect(text).toContain('Wallet')
     expect(html).toContain('href="/docs/watches/wallet-balance"')
     const contract = await ask(world.devnet.contracts.wflr)
     expect(contract.text).toContain('Kind Contract')

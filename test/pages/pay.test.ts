@@ -147,7 +147,7 @@ describe('the pay page', () => {
     await world.confirmAll()
     const { text } = readingOf(await pageOf(draft))
     expect(text).toContain('Spent: 1 slot, 30 days 0.50\u00a0USD (500 credits)')
-    expect(text).toContain('Left of the top-up 9.50\u00a0USD (9,500 credits)')
+    expect(text).toContain('Remaining from the top-up 9.50\u00a0USD (9,500 credits)')
   })
 
   test('shows times in the time zone of its link, and keeps it in the link to a wallet app', async () => {

@@ -4,6 +4,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { ROUND_CHECKS, type RoundCheck } from '../protocol/verdict.ts'
 import { fspDaily, fspRounds } from '../tables.ts'
+import type { DailyCounts } from './daily-counts.ts'
 
 /** Checks that say whether a duty was fulfilled. A round in which one of them is known counts. */
 const DUTY_CHECKS: readonly RoundCheck[] = [
@@ -113,14 +114,6 @@ function changedBy(counts: SQL, sign: SQL): SQL {
   return sql.join([...plain, ...each], sql`, `)
 }
 
-/** Counts of a provider over some days. */
-export interface DailyCounts {
-  /** Days with rounds. */
-  readonly days: number
-  /** Rounds with a known result, and those of them with an unfulfilled duty. */
-  readonly rounds: number
-  readonly badRounds: number
-}
 
 /**
  * Counts over the last `days` days up to the newest stored one, by provider. Providers without a known round are left

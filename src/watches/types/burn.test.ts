@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { runs } from '../../../test/support/runs.ts'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { DAY_SECONDS, HOUR_MS } from '#src/kernel/durations.ts'
@@ -62,7 +63,7 @@ describe('the time until empty', () => {
         expect(open?.event).toBe('fsp.days-left')
         expect(end - (open?.at ?? end)).toBeGreaterThanOrEqual(48 * HOUR_MS)
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 
