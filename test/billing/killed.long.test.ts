@@ -137,7 +137,7 @@ test.each<Work>([
     expect([step, slots.length]).toEqual([step, 1])
     expect([step, (await notices(world)).map(({ title }) => title)]).toEqual([
       step,
-      ['11,000 credits added (11\u00a0USD)'],
+      ['11\u00a0USD (11,000 credits) added'],
     ])
   }
 }, 400_000)

@@ -69,11 +69,11 @@ describe('/start', () => {
   test('says when the credits are too few for the next renewal, and when the chat is muted', async () => {
     await world.giveSlots('carol', 1)
     const ann = await linked('carol')
-    expect(ann.last().text).toContain('💳 0 credits (0\u00a0USD) · 🎟️ Slots: 0 of 1')
+    expect(ann.last().text).toContain('💳 0\u00a0USD (0 credits) · 🎟️ Watches: 0 of 1')
     await world.as('carol', updateSubscriptions, { body: { autoRenew: true } })
     await ann.say('/menu')
     expect(ann.last().text).toMatch(
-      /💳 0 credits \(0\sUSD\) · renewal on [\w, ]+ costs 500 credits \(0\.50\sUSD\)\n🎟️ Slots: 0 of 1/,
+      /💳 0\sUSD \(0 credits\) · renewal on [\w, ]+ costs 0\.50\sUSD \(500 credits\)\n🎟️ Watches: 0 of 1/,
     )
     await ann.say('/mute 1h')
     await ann.say('/menu')

@@ -124,7 +124,7 @@ describe('POST /subscriptions', () => {
       status: 402,
       body: { code: 'insufficient_credits', shortfallCredits: 1100 },
     })
-    expect(refused.body.detail).toContain('1,100 credits (1.10\u00a0USD) short')
+    expect(refused.body.detail).toContain('1.10\u00a0USD (1,100 credits) short')
     expect(await account()).toMatchObject({ balanceCredits: 7000, slots: { purchased: 0 } })
   })
 

@@ -44,10 +44,11 @@ const NEW_WATCH = () => ({
 describe('the tools', () => {
   const caller = { wallet: '0x01' as never, scopes: SCOPES, via: 'http' } as const
 
-  test('are the operations, except sign-in and documents', () => {
+  test('are the operations, except sign-in, documents and the deletion of an account', () => {
     const names = toolsFor(caller, 'en').map(({ name }) => name)
     const others = REGISTRY.map(({ id }) => id).filter((id) => !names.includes(id))
     expect(others).toEqual([
+      'deleteAccount',
       'exportAlerts',
       'createChallenge',
       'exchangeToken',
@@ -295,7 +296,7 @@ describe('the summary of a call', () => {
     const slots = { quantity: 2, periods: 6 }
     const bought = await textOf('createSubscription', { body: { ...slots, autoRenew: true } })
     expect(bought).toMatch(
-      /^Buy 2 slots for 180 days at 5,400 credits \(5\.40 USD\)\. The wallet has [\d,]+ credits \([\d.,]+ USD\)\. Auto-renew is on: 5,400 credits \(5\.40 USD\) every 180 days\./,
+      /^Buy 2 slots for 180 days at 5\.40 USD \(5,400 credits\)\. The wallet has [\d.,]+ USD \([\d,]+ credits\)\. Auto-renew is on: 5\.40 USD \(5,400 credits\) every 180 days\./,
     )
     const then = { slots: 1, periods: 1 } as const
     const topup = { app: service.app, caller: alice.caller, locale: 'en' } as const
@@ -305,7 +306,7 @@ describe('the summary of a call', () => {
         ' ',
       ),
     ).toBe(
-      'Create a quote for a top-up of 10 USD (10,000 credits). Once it is paid, it buys 1 slot for 30 days at 0.50 USD (500 credits). Auto-renew is off: the term ends after 30 days, and nothing more is charged.',
+      'Create a quote for a top-up of 10 USD (10,000 credits). Once it is paid, it buys 1 slot for 30 days at 0.50 USD (500 credits). Auto-renew is off: nothing more is charged.',
     )
     expect(await textOf('deleteAlerts', { body: { all: true } })).toBe(
       'Delete all alerts from the history: 0 alerts.',

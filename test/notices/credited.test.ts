@@ -27,8 +27,8 @@ test('a notice about a credited payment has its bonus and the credits', async ()
       kind: 'credited',
       glyph: '💳',
       severity: 'info',
-      title: '11,000 credits added (11\u00a0USD)',
-      body: '10,000 credits (10\u00a0USD) plus a bonus of 1,000 credits (1\u00a0USD) for 200\u00a0WDG.\nYou have 11,000 credits (11\u00a0USD).',
+      title: '11\u00a0USD (11,000 credits) added',
+      body: '10\u00a0USD (10,000 credits) plus a bonus of 1\u00a0USD (1,000 credits) for 200\u00a0WDG.\nYou have 11\u00a0USD (11,000 credits).',
       buttons: [
         [
           { label: 'Slots', act: '1:slots' },
@@ -50,7 +50,7 @@ test('a notice about a payment that bought slots has the slots and the remaining
   const dollars = ((before + 9500) / 1000).toFixed(2)
   expect((await notices(world))[0]?.body.split('\n').slice(1)).toEqual([
     '1 slot added.',
-    `You have ${left} credits (${dollars}\u00a0USD).`,
+    `You have ${dollars}\u00a0USD (${left} credits).`,
   ])
 })
 
@@ -72,7 +72,7 @@ test('a payment has one notice, also with several processes', async () => {
   await Promise.all([world.settle(), confirm(), confirm(), world.settle()])
   await confirm()
   await world.settle()
-  expect(await titles(world)).toEqual(['credited: 10,000 credits added (10\u00a0USD)'])
+  expect(await titles(world)).toEqual(['credited: 10\u00a0USD (10,000 credits) added'])
 })
 
 test('each payment of one quote has its own notice', async () => {
@@ -81,8 +81,8 @@ test('each payment of one quote has its own notice', async () => {
   await world.pay(draft, BigInt(draft.amount) * 2n)
   await world.confirmAll()
   expect((await titles(world)).toSorted()).toEqual([
-    'credited: 10,000 credits added (10\u00a0USD)',
-    'credited: 20,000 credits added (20\u00a0USD)',
+    'credited: 10\u00a0USD (10,000 credits) added',
+    'credited: 20\u00a0USD (20,000 credits) added',
   ])
 })
 

@@ -50,7 +50,7 @@ test('a notice about slots that end goes to the chat, to the mailbox if the chat
   })
   expect(message.text).toBe(
     '🎟️ 3 slots end on Dec 20, 2026\n\nNo watch will be suspended: your other slots are enough.\n' +
-      'With auto-renew: 1,500 credits (1.50\u00a0USD) every 30 days.',
+      'With auto-renew: 1.50\u00a0USD (1,500 credits) every 30 days.',
   )
   expect(message.keyboard.map((row) => row.map(({ text }) => text))).toEqual([
     ['Turn on auto-renew'],

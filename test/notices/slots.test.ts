@@ -84,7 +84,7 @@ describe('slots that end', () => {
       status: 'pending',
       body: [
         'Without renewal, these watches will be suspended: \u2068a\u2069, \u2068b\u2069, and \u2068c\u2069.',
-        'With auto-renew: 1,500 credits (1.50\u00a0USD) every 30 days.',
+        'With auto-renew: 1.50\u00a0USD (1,500 credits) every 30 days.',
       ].join('\n'),
     })
   })
@@ -145,18 +145,18 @@ describe('slots that end', () => {
     await runJobs()
     await day(-1)
     const announced =
-      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots · 1,500 credits (1.50\u00a0USD)'
+      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots · 1.50\u00a0USD (1,500 credits)'
     expect(await titles(service)).toEqual([announced])
     await day(0)
     await runJobs()
     expect(await titles(service)).toEqual([
       announced,
-      'renewed: 3 slots renewed until Jan 19, 2027 · 1,500 credits (1.50\u00a0USD)',
+      'renewed: 3 slots renewed until Jan 19, 2027 · 1.50\u00a0USD (1,500 credits)',
     ])
     expect((await notices(service)).map(({ body }) => body)).toEqual([
-      'You have 1,600 credits (1.60\u00a0USD).\n' +
+      'You have 1.60\u00a0USD (1,600 credits).\n' +
         'No action needed. To let the slots expire, turn off auto-renew under Slots.',
-      'Left: 100 credits (0.10\u00a0USD).',
+      'Left: 0.10\u00a0USD (100 credits).',
     ])
   })
 
@@ -180,7 +180,7 @@ describe('slots that end', () => {
     await day(-0.5)
     await runJobs()
     expect(await titles(service)).toEqual([
-      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots · 1,500 credits (1.50\u00a0USD)',
+      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots · 1.50\u00a0USD (1,500 credits)',
     ])
   })
 
@@ -191,8 +191,8 @@ describe('slots that end', () => {
     await day(31)
     expect(await notices(service)).toMatchObject([
       {
-        title: '3 slots renewed until Feb 18, 2027 · 3,000 credits (3\u00a0USD)',
-        body: 'Left: 0 credits (0\u00a0USD).',
+        title: '3 slots renewed until Feb 18, 2027 · 3\u00a0USD (3,000 credits)',
+        body: 'Left: 0\u00a0USD (0 credits).',
       },
     ])
   })
@@ -206,7 +206,7 @@ describe('slots that end', () => {
     expect(await notices(service)).toMatchObject([
       {
         title: '3 slots end on Dec 20, 2026',
-        body: 'Renewal costs 1,500 credits (1.50\u00a0USD); you are 1,080 credits (1.08\u00a0USD) short.\nIf renewal fails, these watches will be suspended: \u2068a\u2069.',
+        body: 'Renewal costs 1.50\u00a0USD (1,500 credits); you are 1.08\u00a0USD (1,080 credits) short.\nIf renewal fails, these watches will be suspended: \u2068a\u2069.',
         buttons: [
           [
             { label: 'Top up', act: '1:topup' },
@@ -218,7 +218,7 @@ describe('slots that end', () => {
     await give(1080)
     await day(-1)
     expect((await titles(service)).slice(1)).toEqual([
-      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots · 1,500 credits (1.50\u00a0USD)',
+      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots · 1.50\u00a0USD (1,500 credits)',
     ])
   })
 
@@ -232,7 +232,7 @@ describe('slots that end', () => {
     expect(await notices(service)).toMatchObject([
       {
         body: expect.stringContaining(
-          'Renewal costs 500 credits (0.50\u00a0USD); you are 300 credits (0.30\u00a0USD) short.',
+          'Renewal costs 0.50\u00a0USD (500 credits); you are 0.30\u00a0USD (300 credits) short.',
         ),
       },
     ])
@@ -256,7 +256,7 @@ describe('slots that end', () => {
     await alice.request('PATCH', '/subscriptions', { autoRenew: true })
     await day(-1)
     expect((await titles(service)).slice(1)).toEqual([
-      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots · 1,500 credits (1.50\u00a0USD)',
+      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots · 1.50\u00a0USD (1,500 credits)',
     ])
   })
 
@@ -299,7 +299,7 @@ describe('a renewal that fails', () => {
     expect(await notices(service)).toMatchObject([
       {
         kind: 'renewal-failed',
-        title: 'Renewal failed: 1,080 credits short (1.08\u00a0USD)',
+        title: 'Renewal failed: 1.08\u00a0USD (1,080 credits) short',
         body: [
           'Next attempt: Dec 21, 2026, 12:00\u00a0UTC. Final attempt: Dec 22, 2026, 12:00\u00a0UTC.',
           `These watches will be suspended on Dec 23, 2026: \u2068a\u2069 and \u2068b\u2069.`,
@@ -312,8 +312,8 @@ describe('a renewal that fails', () => {
     await day(2.99)
     const all = await notices(service)
     expect(all.map(({ title }) => title).slice(1)).toEqual([
-      'Renewal failed: 1,100 credits short (1.10\u00a0USD)',
-      'Renewal failed: 1,100 credits short (1.10\u00a0USD)',
+      'Renewal failed: 1.10\u00a0USD (1,100 credits) short',
+      'Renewal failed: 1.10\u00a0USD (1,100 credits) short',
     ])
     expect(all[1]?.body).toContain('Next and final attempt: Dec 22, 2026, 12:00\u00a0UTC.')
     expect(all[2]?.body).toContain('That was the final attempt.')
@@ -410,7 +410,7 @@ describe('the trial', () => {
     expect(await notices(service)).toMatchObject([
       {
         title: 'Your trial ends on Dec 4, 2026',
-        body: 'These watches will then be suspended: \u2068Node A\u2069.\nA slot costs 500 credits (0.50\u00a0USD) per 30 days.',
+        body: 'These watches will then be suspended: \u2068Node A\u2069.\nA slot costs 0.50\u00a0USD (500 credits) per 30 days.',
         buttons: [
           [
             { label: 'Get a slot', act: '1:slots.quote:1:1:0' },
@@ -428,7 +428,7 @@ describe('the trial', () => {
         body: [
           'Without a slot since Dec 4, 2026, 12:00\u00a0UTC: \u2068Node A\u2069.',
           'A suspended watch is kept and resumes automatically when a slot is free.',
-          'A slot costs 500 credits (0.50\u00a0USD) per 30 days.',
+          'A slot costs 0.50\u00a0USD (500 credits) per 30 days.',
         ].join('\n'),
       },
     ])

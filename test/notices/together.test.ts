@@ -63,7 +63,7 @@ describe('notices within ten minutes', () => {
     await chatOf(world, alice)
     await renewed(1)
     expect((await sent()).map(({ title }) => title)).toEqual([
-      '1 slot renewed until Dec 20, 2026 · 500 credits (0.50\u00a0USD)',
+      '1 slot renewed until Dec 20, 2026 · 0.50\u00a0USD (500 credits)',
     ])
     minutes(3)
     await renewed(2)
@@ -76,10 +76,10 @@ describe('notices within ten minutes', () => {
     const [, together, ...others] = await sent()
     expect(others).toEqual([])
     expect(together?.title).toBe(
-      '2 slots renewed until Dec 20, 2026 · 500 credits (0.50\u00a0USD) · 1 more message',
+      '2 slots renewed until Dec 20, 2026 · 0.50\u00a0USD (500 credits) · 1 more message',
     )
     expect(together?.body).toContain(
-      '▪️ 2 slots renewed until Dec 20, 2026 · 500 credits (0.50\u00a0USD)\nLeft: ',
+      '▪️ 2 slots renewed until Dec 20, 2026 · 0.50\u00a0USD (500 credits)\nLeft: ',
     )
     expect(together?.body).toContain('▪️ 1 watch resumed\n')
     expect(together?.body).toContain('Resumed: \u2068Alpha\u2069.')
@@ -102,7 +102,7 @@ describe('notices within ten minutes', () => {
     minutes(5)
     await run()
     expect((await sent()).at(-1)?.title).toBe(
-      '3 slots renewed until Dec 20, 2026 · 500 credits (0.50\u00a0USD)',
+      '3 slots renewed until Dec 20, 2026 · 0.50\u00a0USD (500 credits)',
     )
   })
 
@@ -235,8 +235,8 @@ describe('a stop of the process', () => {
     await Promise.all([run(), run()])
     await run()
     expect((await sent()).map(({ title }) => title)).toEqual([
-      '1 slot renewed until Dec 20, 2026 · 500 credits (0.50\u00a0USD)',
-      '5 slots renewed until Dec 20, 2026 · 1,000 credits (1\u00a0USD)',
+      '1 slot renewed until Dec 20, 2026 · 0.50\u00a0USD (500 credits)',
+      '5 slots renewed until Dec 20, 2026 · 1\u00a0USD (1,000 credits)',
     ])
   })
 })

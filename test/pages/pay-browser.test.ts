@@ -116,7 +116,7 @@ describe('with a wallet', () => {
     await button(/^Pay 500/).click()
     await saysSent()
     await world.confirmAll()
-    await says(/10,000 credits \(10\sUSD\) added/)
+    await says(/10\sUSD \(10,000 credits\) added/)
     expect(sent(wallet)).toBe(1)
     expect((await topupOf(alice, draft)).status).toBe('credited')
   })
@@ -297,7 +297,7 @@ describe('with a wallet', () => {
     await button(/^Pay 500/).click()
     await saysSent()
     await world.confirmAll()
-    await says(/10,000 credits \(10\sUSD\) added/)
+    await says(/10\sUSD \(10,000 credits\) added/)
   })
 
   test('that has paid is not asked again after a reload', async () => {
@@ -311,7 +311,7 @@ describe('with a wallet', () => {
     await says('Payment sent. You may close this page')
     expect(await button(/^Pay /).count()).toBe(0)
     await world.confirmAll()
-    await says(/10,000 credits \(10\sUSD\) added/)
+    await says(/10\sUSD \(10,000 credits\) added/)
   })
 })
 
@@ -337,7 +337,7 @@ describe('while the chain does not answer', () => {
     expect((await topupOf(alice, draft)).status).toBe('draft')
     await world.rpc.up()
     await world.confirmAll()
-    await says(/10,000 credits \(10\sUSD\) added/)
+    await says(/10\sUSD \(10,000 credits\) added/)
     expect(await shown(SILENT).count()).toBe(0)
   })
 
@@ -376,7 +376,7 @@ describe('while the chain does not answer', () => {
     await expect.poll(() => receipts(wallet)).toBeGreaterThan(3)
     expect(await shown('Nothing was paid').count()).toBe(0)
     await world.confirmAll()
-    await says(/10,000 credits \(10\sUSD\) added/)
+    await says(/10\sUSD \(10,000 credits\) added/)
   })
 })
 
@@ -417,7 +417,7 @@ describe('without a wallet', () => {
     await says('Without the destination tag, the payment cannot be matched.')
     await world.pay(draft)
     await world.settle()
-    await says(/10,000 credits \(10\sUSD\) added/)
+    await says(/10\sUSD \(10,000 credits\) added/)
   })
 
   test('and without scripts all details are on the page, with a link to refresh it', async () => {
@@ -430,7 +430,7 @@ describe('without a wallet', () => {
     await world.pay(draft)
     await world.confirmAll()
     await page.getByRole('link', { name: 'Refresh' }).click()
-    await says(/10,000 credits \(10\sUSD\) added/)
+    await says(/10\sUSD \(10,000 credits\) added/)
   })
 })
 

@@ -89,10 +89,10 @@ describe('the pay page', () => {
     const body = { asset: 'WDG', then: { slots: 2, periods: 1 } }
     const { text } = readingOf(await pageOf(await draftOf(alice, body)))
     expect(text).toContain('10,000 credits 10\u00a0USD')
-    expect(text).toContain('plus a bonus 1,000 credits')
-    expect(text).toContain('including 2 slots, 30 days 1,000 credits (1\u00a0USD)')
+    expect(text).toContain('plus a bonus 1\u00a0USD (1,000 credits)')
+    expect(text).toContain('including 2 slots, 30 days 1\u00a0USD (1,000 credits)')
     expect(text).toContain('Total 200\u00a0WDG')
-    expect(text).toContain('The smallest top-up is 10,000 credits (10\u00a0USD).')
+    expect(text).toContain('Smallest payment: 10\u00a0USD (10,000 credits).')
   })
 
   test.each([
@@ -101,7 +101,7 @@ describe('the pay page', () => {
     ['leaves no credits over', { then: { slots: 4, periods: 5 } }],
   ])('says nothing of the smallest top-up if it %s', async (_what, body) => {
     const draft = await draftOf(alice, { asset: 'FLR', ...body })
-    expect(readingOf(await pageOf(draft)).text).not.toContain('The smallest top-up')
+    expect(readingOf(await pageOf(draft)).text).not.toContain('Smallest payment')
   })
 
   test('says of a refused payment where people reach the operator', async () => {
@@ -135,7 +135,7 @@ describe('the pay page', () => {
     const { text } = readingOf(answer)
     expect(text).toMatch(/Receipt Date \w+ \d+, 2026/)
     expect(text).toContain('Paid from 0x7099…79C8')
-    expect(text).toContain('Added 11,000 credits')
+    expect(text).toContain('Added 11\u00a0USD (11,000 credits)')
     expect(text).toContain('Paid 200\u00a0WDG · 10\u00a0USD')
     expect(text).not.toContain('Your order')
     expect(answer.html).not.toContain('id="send"')
@@ -146,8 +146,8 @@ describe('the pay page', () => {
     await world.pay(draft)
     await world.confirmAll()
     const { text } = readingOf(await pageOf(draft))
-    expect(text).toContain('Spent: 1 slot, 30 days 500 credits (0.50\u00a0USD)')
-    expect(text).toContain('Remaining from the top-up 9,500 credits (9.50\u00a0USD)')
+    expect(text).toContain('Spent: 1 slot, 30 days 0.50\u00a0USD (500 credits)')
+    expect(text).toContain('Remaining from the top-up 9.50\u00a0USD (9,500 credits)')
   })
 
   test('shows times in the time zone of its link, and keeps it in the link to a wallet app', async () => {
@@ -245,7 +245,7 @@ describe('the status', () => {
     const { status, text } = await statusOf(draft)
     expect(status).toBe('credited')
     expect(text).toMatch(
-      /^11,000 credits \(11\u00a0USD\) added to 0xf39F…2266\. Paid: 200\u00a0WDG\.$/,
+      /^11\u00a0USD \(11,000 credits\) added to 0xf39F…2266\. Paid: 200\u00a0WDG\.$/,
     )
     expect((await statusOf(draft, '?lang=de')).text).toContain('11.000')
     const steps = (await pageOf(draft)).html.match(/<li data-step.*?<\/li>/gs) ?? []

@@ -81,9 +81,9 @@ test('renewals of one day are added up, with their whole price', () => {
       balanceCredits,
     })
   const { message } = joinNotices(t, [ahead(1, 9000), ahead(2, 8000)], { ...AS, now: NOV_20 })
-  expect(message.title).toBe('Auto-renew on Dec 27, 2026: 3 slots · 1,500 credits (1.50\u00a0USD)')
+  expect(message.title).toBe('Auto-renew on Dec 27, 2026: 3 slots · 1.50\u00a0USD (1,500 credits)')
   expect(message.body).toBe(
-    'You have 8,000 credits (8\u00a0USD).\n' +
+    'You have 8\u00a0USD (8,000 credits).\n' +
       'No action needed. To let the slots expire, turn off auto-renew under Slots.',
   )
 })
@@ -97,8 +97,8 @@ test('renewed slots are added up, with what was paid for all of them', () => {
       balanceCredits,
     })
   expect(joinNotices(t, [renewed(1, 1500), renewed(2, 500)], AS).message).toMatchObject({
-    title: '3 slots renewed until Dec 27, 2026 · 1,500 credits (1.50\u00a0USD)',
-    body: 'Left: 500 credits (0.50\u00a0USD).',
+    title: '3 slots renewed until Dec 27, 2026 · 1.50\u00a0USD (1,500 credits)',
+    body: 'Left: 0.50\u00a0USD (500 credits).',
   })
 })
 
@@ -116,7 +116,7 @@ test('renewals that lack credits are added up, with all that is missing', () => 
   expect(joinNotices(t, parts, { ...AS, now: NOV_20 }).message).toMatchObject({
     title: '2 slots end on Dec 27, 2026',
     body:
-      'Renewal costs 1,000 credits (1\u00a0USD); you are 600 credits (0.60\u00a0USD) short.\n' +
+      'Renewal costs 1\u00a0USD (1,000 credits); you are 0.60\u00a0USD (600 credits) short.\n' +
       'If renewal fails, these watches will be suspended: \u2068Alpha\u2069 and \u2068Beta\u2069.',
   })
   const { title } = joinNotices(t, [...parts, ends], { ...AS, now: NOV_20 }).message
@@ -134,8 +134,8 @@ test('slots that end have the price of auto-renew, added up for each duration', 
   const parts = [ends(500, 1), ends(1350, 3), ends(1000, 1)] as const
   expect(joinNotices(t, parts, { ...AS, now: NOV_20 }).message.body).toBe(
     'No watch will be suspended: your other slots are enough.\n' +
-      'With auto-renew: 1,500 credits (1.50\u00a0USD) every 30 days.\n' +
-      'With auto-renew: 1,350 credits (1.35\u00a0USD) every 90 days.',
+      'With auto-renew: 1.50\u00a0USD (1,500 credits) every 30 days.\n' +
+      'With auto-renew: 1.35\u00a0USD (1,350 credits) every 90 days.',
   )
 })
 

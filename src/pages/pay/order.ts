@@ -67,10 +67,7 @@ export function slotsText(
 
 /** The smallest top-up, and that credits left over are kept. */
 export function minimumText(t: Translate): string {
-  return t('bot:noSlot.minimum', {
-    credits: credits(t, MIN_TOPUP_CREDITS),
-    usd: usdText(t, MIN_TOPUP_CREDITS),
-  })
+  return t('bot:noSlot.minimum', { price: creditsWithUsd(t, MIN_TOPUP_CREDITS) })
 }
 
 /** The order of a quote: credits, slots that they buy, the wallet, the total. */
