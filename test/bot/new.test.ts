@@ -76,7 +76,7 @@ describe('state that another version of the bot stored', () => {
 describe('/new', () => {
   test('asks what is to be watched, with every type that can be made', async () => {
     await ann.say('/new')
-    expect(ann.last().text).toContain('New watch · free slots: 3 of 3')
+    expect(ann.last().text).toContain('New watch · free: 3 of 3')
     expect(ann.labels().flat()).toEqual([
       '💰 Wallet balance',
       '🛰️ Data provider',
@@ -150,7 +150,7 @@ describe('a watch of a balance', () => {
       'Alert: a change of 100\u00a0FLR or more, in either direction',
     )
     expect(ann.last().text).toContain('Notifies: \u2068this chat\u2069')
-    expect(ann.last().text).toContain('Uses: 1 slot (free: 3)')
+    expect(ann.last().text).toContain('Still free: 3')
     await ann.press('Create')
     expect(ann.last().id).toBe(form)
     expect(ann.last().text).toMatch(/^✅ .*My wallet.* is now being watched\./)
@@ -266,6 +266,7 @@ describe('a watch of a price', () => {
       ['Low', '✓ Normal', 'High'],
       ['Percentage: 5%', 'Window: 1 h'],
       ['Direction: Any'],
+      ['Another rule…'],
       ['Next'],
       ['‹ Target', '✕ Cancel'],
     ])
@@ -366,16 +367,16 @@ describe('a watch of a provider', () => {
     // While the chain cannot be read, it is unknown whether the wallet is a provider's.
     expect(ann.labels().flat()).not.toContain(iso('My wallet'))
     await ann.say(PEOPLE.alice.account.address)
-    expect(ann.last().text).toContain('Signals: 14 of 23 on')
-    const rows = [['14 usual', 'All 23'], ['16 can be critical'], ['Choose…']]
+    expect(ann.last().text).toContain('Signals: 17 of 23 on')
+    const rows = [['17 usual', 'All 23'], ['16 can be critical'], ['Choose…']]
     const ticked = (wanted: string) =>
       rows.map((row) => row.map((label) => (label === wanted ? `✓ ${label}` : label)))
-    expect(ann.labels().slice(0, 3)).toEqual(ticked('14 usual'))
-    await ann.press('✓ 14 usual')
+    expect(ann.labels().slice(0, 3)).toEqual(ticked('17 usual'))
+    await ann.press('✓ 17 usual')
     expect(world.telegram.lastCall('editMessageText')?.refused).toBeUndefined()
-    await ann.press('15 can be critical')
+    await ann.press('16 can be critical')
     expect(ann.last().text).toContain('Signals: 16 of 23 on')
-    expect(ann.labels().slice(0, 3)).toEqual(ticked('15 can be critical'))
+    expect(ann.labels().slice(0, 3)).toEqual(ticked('16 can be critical'))
     await ann.press('All 23')
     expect(ann.labels().slice(0, 3)).toEqual(ticked('All 23'))
     expect(ann.last().text).toContain('Signals: 23 of 23 on')
@@ -564,30 +565,30 @@ describe('without a free slot', () => {
   test('says how to get one, and "Continue" resumes the form once there is one', async () => {
     const carol = await world.linked('carol', ['read', 'write', 'spend'])
     await carol.say('/new')
-    expect(carol.last().text).toContain('No free slot · 0 of 0 used')
-    expect(carol.last().text).toContain('1 slot, 30 days: 500 credits (0.50\u00a0USD).')
-    expect(carol.last().text).toContain('The smallest top-up is 10,000 credits (10\u00a0USD).')
+    expect(carol.last().text).toContain('You have no watches yet.')
+    expect(carol.last().text).toContain('One watch, 30 days: 0.50\u00a0USD (500 credits).')
+    expect(carol.last().text).toContain('Smallest payment: 10\u00a0USD (10,000 credits).')
     // Without a watch there is no button to delete one.
     expect(carol.labels()).toEqual([['Start the free trial'], ['Pay'], ['‹ Menu']])
 
     await carol.say('/watches')
     await carol.press('📈 Price')
-    expect(carol.last().text).toContain('30 days: 0.50 USD')
-    expect((await carol.press('Continue')).text).toBe('🎟️ No free slot · 0 of 0 used')
-    expect(carol.last().text).toContain('30 days: 0.50 USD')
+    expect(carol.last().text).toContain('30 days: 0.50\u00a0USD')
+    expect((await carol.press('Continue')).text).toBe('🎟️ You have no watches yet.')
+    expect(carol.last().text).toContain('30 days: 0.50\u00a0USD')
     // From the terms, from the quote and from the choice of the asset.
     await carol.press('Pay')
     await carol.press('‹ Back')
-    expect(carol.last().text).toContain('30 days: 0.50 USD')
+    expect(carol.last().text).toContain('30 days: 0.50\u00a0USD')
     await carol.press('Pay')
     await carol.press('Accept and continue')
     expect(carol.labels().at(-1)).toEqual(['‹ Back'])
     await carol.press('‹ Back')
-    expect(carol.last().text).toContain('30 days: 0.50 USD')
+    expect(carol.last().text).toContain('30 days: 0.50\u00a0USD')
     await carol.press('Pay')
     expect(carol.labels().at(-1)).toEqual(['‹ Back'])
     await carol.press('‹ Back')
-    expect(carol.last().text).toContain('30 days: 0.50 USD')
+    expect(carol.last().text).toContain('30 days: 0.50\u00a0USD')
     await world.giveSlots('carol', 1)
     await carol.press('Continue')
     expect(carol.last().text).toMatch(/^New watch · Price · 1\/3/)

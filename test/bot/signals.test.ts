@@ -57,17 +57,17 @@ const cardOf = (name: string) =>
 
 describe('the card of a provider', () => {
   test('counts its signals and names those that are active', async () => {
-    expect(ann.last().text).toContain('Signals: 14 of 23 on')
+    expect(ann.last().text).toContain('Signals: 17 of 23 on')
     await fires('ftso-commit', 8)
     await ann.say(`/watches ${id}`)
     expect(ann.last().text).toMatch(/^🔴 \u2068Node A\u2069 · for 12 min/)
-    expect(ann.last().text).toContain('Signals: 14 of 23 on · 🔴\u00a0Commit')
+    expect(ann.last().text).toContain('Signals: 17 of 23 on · 🔴\u00a0Commit')
   })
 
   test('has a list of all signals by groups, the active ones first', async () => {
     await fires('ftso-commit', 8)
     await ann.press('Signals')
-    expect(ann.last().text).toContain('Signals · \u2068Node A\u2069 · 14 of 23 on')
+    expect(ann.last().text).toContain('Signals · \u2068Node A\u2069 · 17 of 23 on')
     expect(ann.last().text).toContain('FTSO: 🔴 Commit · ✓ Reveal · ✓ Signature')
     expect(ann.last().text).toContain(
       'FDC: ✓ Bit vote · ✓ FDC signature · ✓ FDC in submit1 · 2 more',
@@ -87,11 +87,11 @@ describe('the card of a provider', () => {
     await ann.press('Signals')
     await ann.press('All 23')
     expect(ann.last().text).toContain('23 of 23 on')
-    await ann.press('15 can be critical')
+    await ann.press('16 can be critical')
     expect(await signal('reveal-offence')).toMatchObject({ enabled: true })
     expect(await signal('tx-failed')).toMatchObject({ enabled: false })
-    await ann.press('13 usual')
-    expect(ann.last().text).toContain('14 of 23 on')
+    await ann.press('17 usual')
+    expect(ann.last().text).toContain('17 of 23 on')
   })
 })
 

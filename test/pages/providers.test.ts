@@ -62,7 +62,7 @@ describe('the list', () => {
   test('lists every provider with its weight and last rounds, the heaviest first', async () => {
     const { status, text, html, headers } = await get('/providers')
     expect(status).toBe(200)
-    expect(text).toMatch(/Anchor [\d.]+% \d+\/\d+ .*Alpha Oracle [\d.]+% \d+\/\d+/)
+    expect(text).toMatch(/Anchor [\d.]+% 100% \d+\/\d+ .*Alpha Oracle [\d.]+% 50% \d+\/\d+/)
     expect(html).toContain(`href="${pathOf('Alpha Oracle')}"`)
     expect(html).toContain('&lt;i&gt;Sly')
     expect(html).not.toContain('<i>Sly')
@@ -74,6 +74,9 @@ describe('the list', () => {
     const { sql } = world.database
     // The newest three of the stored rounds are thirty days after the others.
     await sql`create table before_hole as select * from fsp_rounds`
+    // Without counts of days, the badge counts the last rounds.
+    await sql`create table counted_days as select * from fsp_daily`
+    await sql`delete from fsp_daily`
     const [hole] = await sql`select max(round) - 3 as round from fsp_rounds`
     await sql`update fsp_rounds set round = round - 28800 where round <= ${hole?.['round']}`
     const { text, html } = await get('/providers')
@@ -81,9 +84,10 @@ describe('the list', () => {
     const page = await get(pathOf('Anchor'))
     await sql`delete from fsp_rounds`
     await sql`insert into fsp_rounds select * from before_hole`
-    await sql`drop table before_hole`
+    await sql`insert into fsp_daily select * from counted_days`
+    await sql`drop table before_hole, counted_days`
     expect(page.text).toContain('Last 20 rounds: 3 OK, 0 with problems · 17 without data')
-    expect(text).toMatch(/Anchor [\d.]+% 3\/3 17 without data/)
+    expect(text).toMatch(/Anchor [\d.]+% – 3\/3 17 without data/)
     expect(badge.html).toContain('aria-label="Anchor: 3/3"')
     expect([html, page.html].join('')).not.toContain('chip fine')
   })
@@ -104,7 +108,7 @@ describe('the list', () => {
     await world.primary.down()
     const { status, text } = await get('/providers')
     expect(status).toBe(200)
-    expect(text).toMatch(/Alpha Oracle – \d+\/\d+/)
+    expect(text).toMatch(/Alpha Oracle – 50% \d+\/\d+/)
   })
 })
 
@@ -179,16 +183,23 @@ describe('the page of a provider', () => {
     expect(other.headers['cache-control']).toBe('no-store')
   })
   test('is served without any stored round and without the chain', async () => {
-    await world.database.sql`create table kept_rounds as select * from fsp_rounds`
-    await world.database.sql`delete from fsp_rounds`
+    const { sql } = world.database
+    await sql`create table kept_rounds as select * from fsp_rounds`
+    await sql`create table kept_daily as select * from fsp_daily`
+    await sql`delete from fsp_rounds`
     await world.primary.down()
     expect((await get('/providers')).status).toBe(200)
     expect((await get(pathOf('Anchor'))).text).toContain('No voting rounds seen')
-    const badge = await get(`${pathOf('Anchor')}/badge.svg`)
-    expect(badge.html).toContain('aria-label="Anchor: –"')
+    const badge = async () => (await get(`${pathOf('Anchor')}/badge.svg`)).html
+    // The counts of the last 30 days are stored apart from the rounds.
+    expect(await badge()).toContain('aria-label="Anchor: 100%"')
+    await sql`delete from fsp_daily`
+    world.clock.advance(61)
+    expect(await badge()).toContain('aria-label="Anchor: –"')
     expect((await get(`${pathOf('Anchor')}/rounds.png`)).status).toBe(200)
-    await world.database.sql`insert into fsp_rounds select * from kept_rounds`
-    await world.database.sql`drop table kept_rounds`
+    await sql`insert into fsp_rounds select * from kept_rounds`
+    await sql`insert into fsp_daily select * from kept_daily`
+    await sql`drop table kept_rounds, kept_daily`
   })
 })
 

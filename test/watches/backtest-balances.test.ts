@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { runs } from '../support/runs.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
@@ -78,9 +79,28 @@ async function compare(
 }
 
 const FLR = 10n ** 18n
-/** The balance at block 0, the first block that a backtest reads. */
-const START_BALANCE = 0
-const HOLDERS = ['1', '2', '3', '4', '5'].map((digit): Address => `0x${digit.repeat(40)}`)
+interface Holder {
+  readonly address: Address
+  /** The balance in whole FLR at block 0, the first block that a backtest reads; the live watch reads later ones. */
+  readonly start: number
+}
+const fundedHolder = ({ account }: (typeof PEOPLE)['alice']): Holder => ({
+  address: account.address,
+  start: 10_000,
+})
+const emptyHolder = (digit: string): Holder => ({ address: `0x${digit.repeat(40)}`, start: 0 })
+/**
+ * Every other holder has levels. At block 0 its balance is between them: a first balance beyond a level causes an alert,
+ * which would be that of block 0 in the backtest only.
+ */
+const HOLDERS = [
+  fundedHolder(PEOPLE.alice),
+  emptyHolder('2'),
+  fundedHolder(PEOPLE.bob),
+  emptyHolder('4'),
+  fundedHolder(PEOPLE.carol),
+]
+const LEVELS = { floor: '9400', ceiling: '10600', daysLeft: 3 }
 /** Observations of a balance: as many as a backtest reads after the first block. */
 const READINGS = 14
 
@@ -116,20 +136,20 @@ describe('a backtest returns the alerts of the live watch', () => {
       const { number: before } = await devnet.client.getBlock()
       const distance = Number(before) + 10
       const watches: TriedWatch[] = []
-      for (const [index, address] of HOLDERS.entries()) {
+      for (const [index, { address }] of HOLDERS.entries()) {
         const settings = {
           threshold: String(thresholds[index]),
           direction: (['any', 'up', 'down'] as const)[index % 3],
-          ...(index % 2 === 0 && { floor: '700', ceiling: '1900', daysLeft: 3 }),
+          ...(index % 2 === 0 && LEVELS),
         }
         const target = { address, asset: 'FLR' }
         const cooldownSeconds = cooldowns[index]
         const body = { type: 'wallet-balance', target, settings, cooldownSeconds }
         watches.push(await create(played, body))
       }
-      const held = HOLDERS.map(() => START_BALANCE)
+      const held = HOLDERS.map(({ start }) => start)
       for (const [at, changes] of moves.entries()) {
-        for (const [index, address] of HOLDERS.entries()) {
+        for (const [index, { address }] of HOLDERS.entries()) {
           held[index] = Math.max(0, Number(held[index]) + (changes[index] ?? 0))
           await devnet.setBalance(address, BigInt(held[index] ?? 0) * FLR)
         }

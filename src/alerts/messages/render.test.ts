@@ -87,7 +87,7 @@ test('a recovery says since when, how long and how many rounds', () => {
   expect(body('fsp.reveal-offence.recovered')).toBe(
     'Over since 12:12\u00a0UTC (round 1519408). Duration: 12 minutes. 8 voting rounds affected.',
   )
-  expect(body('credits.recovered')).toBe('Your limit: 500 credits (0.50\u00a0USD).')
+  expect(body('credits.recovered')).toBe('Your limit: 0.50\u00a0USD (500 credits).')
 })
 
 test('an incoming transfer asks for no action; an outgoing one advises to secure the wallet', () => {
