@@ -5,7 +5,7 @@ import { faultsOfWords } from './banned-words.ts'
 
 test.each<readonly [Locale, string, string]>([
   ['en', 'The quote is over.', 'has expired'],
-  ['en', 'Over since {{since}}.', 'OK again since'],
+  ['en', 'Over since {{since}}.', 'Since'],
   ['en', 'It can now: {{rights}}.', 'Permissions'],
   ['en', 'Untick the box.', 'clear the box'],
   ['en', 'An offence', 'offense'],

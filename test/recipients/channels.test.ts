@@ -287,6 +287,7 @@ describe('settings', () => {
       digestAt: '09:00',
       repeat: { critical: [15, 60, 240] },
       maintenance: [],
+      weeklyCard: false,
       version: 1,
     })
   })

@@ -15,7 +15,7 @@ test('an empty page of a history that goes on says how far it looked, and offers
   const watch = { id: 1, label: 'Alpha', isGone: false }
   const options = { now, watch, buttons: true }
   const view = alertList(reader, page, filter, options)
-  expect(view.html).toMatch(/No match yet, searched back to .*Mar 4/)
+  expect(view.html).toMatch(/No matches yet\. Searched back to .*Mar 4/)
   expect(view.html).not.toContain('No matching alerts')
   expect(labels(view)).toContain('Older ›')
   const last = alertList(reader, { ...page, nextCursor: null, searchedTo: null }, filter, options)

@@ -54,13 +54,13 @@ test('a renderer does not mix up alerts with different content', () => {
   expect(other.body).toContain(' to 7\u00a0FLR')
 })
 
-/** The words with which titles say that something is over. */
+/** The words with which titles say that something is over; the label of a time does not say it again. */
 const AGAIN: Readonly<Record<Locale, RegExp>> = {
   en: /\bagain\b|no longer/i,
   de: /\bwieder\b/i,
   fr: /de nouveau/i,
   bn: /আবার/,
-  zh: /恢复|重新/,
+  zh: /恢复(?!时间：)|重新/,
   hi: /फिर/,
   ar: /من جديد|لم تعد/,
 }
@@ -85,7 +85,7 @@ test('a recovery says since when, how long and how many rounds', () => {
     'Since 12:12\u00a0UTC (round 1519408). Gap: 12 minutes. 8 voting rounds missed.',
   )
   expect(body('fsp.reveal-offence.recovered')).toBe(
-    'Over since 12:12\u00a0UTC (round 1519408). Duration: 12 minutes. 8 voting rounds affected.',
+    'Since 12:12\u00a0UTC (round 1519408). Duration: 12 minutes. 8 voting rounds affected.',
   )
   expect(body('credits.recovered')).toBe('Your limit: 0.50\u00a0USD (500 credits).')
 })

@@ -154,11 +154,11 @@ test('suspended watches are added up beside a receipt, unless some run again', (
 test('a reminder that is sent after the end says that the end is over', () => {
   const late = { ...AS, now: new Date(DEC_27) }
   const notice = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['A'] })
-  const over = 'The term of 1 slot ended on Dec 27, 2026'
+  const over = '1 slot expired on Dec 27, 2026'
   const delayed = 'This message was delayed. Your current slots are listed under Slots.'
   expect(joinNotices(t, [notice], late).message).toMatchObject({ title: over, body: delayed })
   expect(joinNotices(t, [notice, notice], late).message.title).toBe(
-    'The term of 2 slots ended on Dec 27, 2026',
+    '2 slots expired on Dec 27, 2026',
   )
   const trial = countedOf('trial-ends', { count: 1, endsAt: DEC_27 })
   expect(joinNotices(t, [trial, notice], late).message.body).toBe(

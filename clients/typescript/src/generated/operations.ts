@@ -234,7 +234,7 @@ export abstract class Operations extends Transport {
   /**
    * Delete the account
    *
-   * Deletes the wallet’s watches, alerts, recipients, settings, messages and API tokens at once. Its credits and slots are lost. Its payments and ledger are kept without its address, because the law demands it. Nothing can be restored. The call names the wallet and its balance, as a confirmation.
+   * Deletes the wallet’s watches, alerts, recipients, settings, messages and API tokens immediately. Its credits and slots are lost. Its payments and ledger are kept without its address, because the law demands it. Nothing can be restored. The call names the wallet and its balance, as a confirmation.
    *
    * Needs: spend.
    */
