@@ -144,12 +144,12 @@ describe('the text of a transfer', () => {
   test.each([
     [
       { counterpartyRole: 'watched' },
-      'Sent to 0x7099…79C8, the address of another watch of yours.',
+      'Sent to 0x7099…79C8, an address that another of your watches covers.',
     ],
     [{ counterpartyRole: 'seen' }, 'Sent to 0x7099…79C8, as in an earlier alert of this watch.'],
     [
       { counterpartyRole: 'new' },
-      'Sent to 0x7099…79C8, which is in no recent alert of this watch.',
+      'Sent to 0x7099…79C8, which does not appear in this watch’s recent alerts.',
     ],
     [{ counterpartyRole: 'unknown', counterparty: null }, 'The receiver could not be determined.'],
     [
@@ -162,7 +162,7 @@ describe('the text of a transfer', () => {
     ],
     [
       { ...received, counterpartyRole: 'new' },
-      'Sent from 0x7099…79C8, which is in no recent alert',
+      'Sent from 0x7099…79C8, which does not appear in this watch’s recent alerts.',
     ],
   ])('says what is known about the other account: %j', (data, text) => {
     expect(body(data)).toContain(text)

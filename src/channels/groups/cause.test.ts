@@ -135,7 +135,7 @@ describe('its heading', () => {
       '\u2068Alpha\u2069: no valid FDC votes since 22:18 (2 rounds)',
     )
     expect(heading({ kind: 'healthy', rounds: 4 }, { isOver: true, to })).toBe(
-      '\u2068Alpha\u2069 is healthy again · 6 min, 4 rounds lost',
+      '\u2068Alpha\u2069 is healthy again · down 6 min, 4 rounds lost',
     )
   })
 
@@ -188,7 +188,7 @@ describe('its heading', () => {
     const cause = { kind: 'silent', rounds: 2 } as const
     expect(heading(cause, { isOver: true })).toBe('\u2068Alpha\u2069 is healthy again')
     const over = { isOver: true, to }
-    expect(heading(cause, over)).toBe('\u2068Alpha\u2069 is healthy again · 6 min')
+    expect(heading(cause, over)).toBe('\u2068Alpha\u2069 is healthy again · down 6 min')
     expect(heading(cause, { ...over, rounds: 6 })).toBe(
       heading({ kind: 'healthy', rounds: 6 }, over),
     )

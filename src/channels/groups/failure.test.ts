@@ -84,7 +84,7 @@ test.each([
   const text = withoutMarks(alertView(envelope, state).plain)
   expect(text).toContain(`Alpha: no valid ${kind.toUpperCase()} votes since`)
   expect(text).toContain(withoutMarks(translate('en', `messages:group.${kind}Body`)))
-  expect(text).toContain('🟢 No other vote · over')
+  expect(text).toContain('🟢 No other vote · recovered')
   // It began when the duties of its own protocol failed.
   expect(groupTimes(envelope, state).from).toEqual(new Date(message.firedAt))
 })

@@ -150,7 +150,7 @@ describe('alertMail', () => {
         'a reminder',
         {
           kind: 'reminder',
-          message: { ...alert, title: 'x · still active' },
+          message: { ...alert, title: 'x · not resolved' },
           answers: 1,
           answered,
         },
@@ -170,7 +170,7 @@ describe('alertMail', () => {
           cause: { kind: 'healthy' },
           message: { ...recovery, isRecovery: true },
         },
-        'Node A is healthy again · 0 s · Recovered',
+        'Node A is healthy again · down 0 s · Recovered',
       ],
       [
         'a title that begins with the name',
@@ -430,7 +430,7 @@ describe('confirmationMail', () => {
       locale: 'en',
       timezone: 'Europe/Berlin',
     })
-    expect(mail.subject).toBe('Confirm Watchdog alerts of 0x3f12…A91c')
+    expect(mail.subject).toBe('Confirm Watchdog alerts for 0x3f12…A91c')
     expect(mail.text).toBe(
       [
         'Watchdog',

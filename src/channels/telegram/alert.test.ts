@@ -164,8 +164,12 @@ describe('an alert', () => {
           escalated: { at: at(escalated), to: [] },
         }).plain,
       )
-    expect(line('13:25', '13:20')).toMatch(/ · escalated, 14:20 · taken by \u2068Ann\u2069, 14:25$/)
-    expect(line('13:15', '13:20')).toMatch(/ · taken by \u2068Ann\u2069, 14:15 · escalated, 14:20$/)
+    expect(line('13:25', '13:20')).toMatch(
+      / · escalated, 14:20 · acknowledged by \u2068Ann\u2069, 14:25$/,
+    )
+    expect(line('13:15', '13:20')).toMatch(
+      / · acknowledged by \u2068Ann\u2069, 14:15 · escalated, 14:20$/,
+    )
   })
 
   test('that was escalated no longer says that no one has acknowledged it once somebody has', () => {
@@ -349,7 +353,7 @@ describe('after a press', () => {
 
   test('an acknowledged alert says by whom, and offers to take it back', () => {
     const view = alertView(envelopeOf(commit), { acknowledged })
-    expect(lineOf(view.plain)).toMatch(/ · taken by \u2068Ann <3\u2069, 14:05$/)
+    expect(lineOf(view.plain)).toMatch(/ · acknowledged by \u2068Ann <3\u2069, 14:05$/)
     expect(buttons(view)[0]?.[0]).toBe('Unacknowledge 1:alert.unack:3mv')
     const nobody = alertView(envelopeOf(commit), { acknowledged: { ...acknowledged, by: null } })
     expect(lineOf(nobody.plain)).toMatch(/ · acknowledged, 14:05$/)
@@ -391,8 +395,8 @@ describe('after a press', () => {
     const recoveredAt = new Date('2026-11-20T13:15:01Z')
     const view = alertView(envelopeOf(commit), { acknowledged, recoveredAt })
     expect(view.plain.split('\n').slice(0, 2)).toEqual([
-      '🟢 \u2068Node A\u2069: FTSO commit missing in 2 consecutive voting rounds · over',
-      'Recovered · active 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 s · taken by \u2068Ann <3\u2069, 14:05',
+      '🟢 \u2068Node A\u2069: FTSO commit missing in 2 consecutive voting rounds · recovered',
+      'Recovered · active 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 s · acknowledged by \u2068Ann <3\u2069, 14:05',
     ])
     expect(buttons(view)).toEqual([['Details https://watchdog.example.org/a/abc123']])
   })
@@ -433,12 +437,12 @@ describe('after a press', () => {
       '🟢 \u2068Node A\u2069: FTSO commits are arriving again',
       'Recovered · active 14:02 to 14:15\u00a0UTC+1',
       'Duration: 14 minutes. 8 voting rounds affected.',
-      'FTSO commit missing in 2 consecutive voting rounds · over',
+      'FTSO commit missing in 2 consecutive voting rounds · recovered',
       '#31',
     ])
     const unknown = alertView(envelope, { ...over, recovery: () => undefined }).plain
     expect(unknown).not.toContain('sends nothing')
-    expect(unknown).toMatch(/^🟢 \u2068Node A\u2069: FTSO commit missing .* · over\n/)
+    expect(unknown).toMatch(/^🟢 \u2068Node A\u2069: FTSO commit missing .* · recovered\n/)
   })
 
   test.each(LOCALES)('a recovered alert has no text of its start in %s', (locale) => {
@@ -495,8 +499,8 @@ describe('other messages', () => {
       answered: { severity: 'critical', title },
       message: {
         ...commit.message,
-        title: `${title} · still active`,
-        body: 'Active for 15 minutes and not acknowledged: reminder 1. Next reminder: 15:02 UTC.',
+        title: `${title} · not resolved`,
+        body: 'Active for 15 minutes, not acknowledged. Reminder 1. Next reminder: 15:02 UTC.',
         fields: [],
       },
     })
@@ -505,13 +509,13 @@ describe('other messages', () => {
     expect(shown({})).toContain('Next reminder: 15:02 UTC.')
     const over = shown({ recoveredAt: at }).split('\n').filter(Boolean)
     expect(over).toEqual([
-      `🟢 \u2068Node A\u2069: ${title} · over`,
+      `🟢 \u2068Node A\u2069: ${title} · recovered`,
       expect.stringMatching(/^Recovered · active .*14:02 to 14:20/),
       '#31',
     ])
     for (const state of [{ acknowledged: { at, by: 'Ann' } }, { muted: { until: at } }]) {
       const text = shown(state)
-      expect(text).toContain(`🟠 \u2068Node A\u2069: ${title} · still active`)
+      expect(text).toContain(`🟠 \u2068Node A\u2069: ${title} · not resolved`)
       expect(text).not.toMatch(/not acknowledged|Next reminder/)
     }
   })
@@ -524,13 +528,13 @@ describe('other messages', () => {
     for (const kind of ['raised', 'reminder'] as const) {
       const group = alertView({ ...groupOf(), of: kind }, { items, recoveredAt })
       expect(shown(group)).toEqual([
-        '🟢 \u2068Node A\u2069: FTSO reveal missing · 2 more alerts · over',
+        '🟢 \u2068Node A\u2069: FTSO reveal missing · 2 more alerts · recovered',
         'Recovered · active 14:02 to 14:15\u00a0UTC+1',
         '#31',
       ])
       const envelope = envelopeOf({ ...commit, kind, answers: 4710 })
       expect(shown(alertView(envelope, { recoveredAt, recovery }))).toEqual([
-        '🟢 \u2068Node A\u2069: FTSO commit missing in 2 consecutive voting rounds · over',
+        '🟢 \u2068Node A\u2069: FTSO commit missing in 2 consecutive voting rounds · recovered',
         'Recovered · active 14:02 to 14:15\u00a0UTC+1',
         '#31',
       ])
@@ -580,7 +584,7 @@ describe('other messages', () => {
       '🟠 \u2068Node A\u2069: FTSO commit missing · 1 more alert',
       'Warning · since 14:02:31\u00a0UTC+1',
       '🟠 FTSO commit missing',
-      '🟢 FTSO reveal missing · over',
+      '🟢 FTSO reveal missing · recovered',
     ])
     const all = new Map([4711, 4712, 4713].map((id, index) => [id, over(10 + index)]))
     const view = alertView(groupOf(), { items: all })
@@ -832,7 +836,7 @@ describe('a silence of a provider', () => {
       [4712, over('Reveals')],
     ])
     expect(alertView(silence, { items }).plain.split('\n')).toEqual([
-      '🟢 \u2068Node A\u2069 is healthy again · 12 min, 8 rounds lost',
+      '🟢 \u2068Node A\u2069 is healthy again · down 12 min, 8 rounds lost',
       'Recovered · active 13:57 to 14:09\u00a0UTC+1',
       '🟢 Commits are arriving again',
       '🟢 Reveals are arriving again',
@@ -860,7 +864,7 @@ describe('a silence of a provider', () => {
     const items = new Map([[4711, { recoveredAt: new Date('2026-11-20T13:09:00Z') }]])
     const { plain } = alertView(silence, { items })
     expect(plain).not.toContain('has sent no votes')
-    expect(plain).toContain('🟢 FTSO commit missing · over')
+    expect(plain).toContain('🟢 FTSO commit missing · recovered')
     expect(plain).toContain('🟠 FTSO commit missing')
   })
 })

@@ -112,8 +112,8 @@ describe('an outage of a provider to which other signals are added', () => {
     const { data, message } = envelope
     const { title } = message
     const reminded = {
-      title: `${title} · still active`,
-      body: 'Active for 25 minutes: reminder 1.',
+      title: `${title} · not resolved`,
+      body: 'Active for 25 minutes.',
     }
     return {
       alertId,
@@ -132,25 +132,25 @@ describe('an outage of a provider to which other signals are added', () => {
   test('leads its reminder, which says what is lost by now and when the next one comes', () => {
     const reminder = duties.map((part) => later('reminder', part))
     expect(shown(reminder).split('\n').slice(0, 5)).toEqual([
-      `🔴 ${now} · still active`,
+      `🔴 ${now} · not resolved`,
       'Critical · since 09:10\u00a0UTC',
       '',
       body,
-      'Active for 25 minutes: reminder 1.',
+      'Active for 25 minutes.',
     ])
     expect(shown(reminder)).toContain('\n🔴 No ftso-commit\n')
     expect(shown(reminder).endsWith(`\n\n${action}`)).toBe(true)
     const states = new Map([1, 2, 3, 4, 5].map((id) => [id, over(1800)]))
-    expect(shown(reminder, states)).toMatch(new RegExp(`^🟢 ${now.slice(0, 5)}.* · over\n`))
+    expect(shown(reminder, states)).toMatch(new RegExp(`^🟢 ${now.slice(0, 5)}.* · recovered\n`))
   })
 
   test('is named once in the mail of its reminder, with the cause and the figures of now', () => {
     const reminder = duties.map((part) => later('reminder', part))
     const { subject, text } = alertMail(groupEnvelope('group', 'd', reminder), READER)
     expect(subject).toBe(
-      'Re: Alpha has sent no votes since 09:10 (17 rounds) · still active · Critical',
+      'Re: Alpha has sent no votes since 09:10 (17 rounds) · not resolved · Critical',
     )
-    expect(text).toContain('Alpha has sent no votes since 09:10 (17 rounds) · still active')
+    expect(text).toContain('Alpha has sent no votes since 09:10 (17 rounds) · not resolved')
     const others = reminder.slice(0, 2)
     expect(alertMail(groupEnvelope('group', 'd', others), READER).subject.match(/Alpha/g)).toEqual([
       'Alpha',
@@ -186,10 +186,10 @@ describe('an outage of a provider to which other signals are added', () => {
       return content && alertView(content.envelope, content.state).plain.split('\n')[0]
     }
     expect(single('alert', current('Now'))).toBe('🟠 \u2068Alpha\u2069: Now')
-    expect(single('reminder', current('Now'))).toBe('🔴 \u2068Alpha\u2069: Now · still active')
+    expect(single('reminder', current('Now'))).toBe('🔴 \u2068Alpha\u2069: Now · not resolved')
     const ended = { recoveredAt: new Date('2026-11-20T09:40:00Z') }
     expect(single('alert', { ...current('Now'), ...ended })).toBe(
-      '🟢 \u2068Alpha\u2069: Now · over',
+      '🟢 \u2068Alpha\u2069: Now · recovered',
     )
   })
 
@@ -223,7 +223,7 @@ describe('an outage of a provider to which other signals are added', () => {
         .split('\n')
         .slice(0, 2),
     ).toEqual([
-      '🟢 \u2068Alpha\u2069 is healthy again · 30 min, 8 rounds lost',
+      '🟢 \u2068Alpha\u2069 is healthy again · down 30 min, 8 rounds lost',
       'Recovered · active 09:10 to 09:40\u00a0UTC',
     ])
   })
@@ -306,7 +306,7 @@ describe('transfers in both directions', () => {
       '🟠 Savings sent 500 FLR and received 499.999979 FLR',
       'Warning · at 09:13:01 UTC',
       '',
-      'In total, 0.000021 FLR less.',
+      'Net change: −0.000021 FLR',
       '',
       '09:13:01 🟠 500 FLR left the wallet · To: 0x7099…79C8 · Transaction ↗',
       '09:13:02 🔵 499.999979 FLR arrived · From: 0x7099…79C8 · Transaction ↗',
@@ -358,8 +358,8 @@ describe('transfers in both directions', () => {
       [moved(1, '-5'), moved(2, '5')],
       [moved(1, '-5'), moved(2, '-6')],
     ]) {
-      expect(lines(parts).join('\n')).not.toContain('In total')
+      expect(lines(parts).join('\n')).not.toContain('Net change')
     }
-    expect(lines([moved(1, '-5'), moved(2, '6')])).toContain('In total, 1 FLR more.')
+    expect(lines([moved(1, '-5'), moved(2, '6')])).toContain('Net change: +1 FLR')
   })
 })

@@ -36,4 +36,4 @@ export const WalletAsset = z.union([OwnCoin, Address])
 export const ALL_ASSETS = '*'
 
 /** What a balance watch counts: one asset, or all. */
-export const WatchedAsset = z.union([OwnCoin, Address, z.literal(ALL_ASSETS)])
+export const WatchedAsset = z.union([z.literal(ALL_ASSETS), OwnCoin, Address])
