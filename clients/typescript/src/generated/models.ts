@@ -553,11 +553,20 @@ export interface Backtest {
   }[];
   /** Number of incidents that began, by their highest severity. */
   incidentCounts: {
-    /** @min 0 */
+    /**
+     * Number of critical incidents.
+     * @min 0
+     */
     critical: number;
-    /** @min 0 */
+    /**
+     * Number of incidents of severity info.
+     * @min 0
+     */
     info: number;
-    /** @min 0 */
+    /**
+     * Number of incidents of severity warning.
+     * @min 0
+     */
     warning: number;
   };
   /**
@@ -570,12 +579,18 @@ export interface Backtest {
      * @min 0
      */
     count: number;
+    /** Time at which the incident ended; null if it did not. */
     endedAt: null;
+    /** The first alerts and recoveries of the incident. */
     parts: {
-      /** @format date-time */
+      /**
+       * Time of the alert or recovery.
+       * @format date-time
+       */
       at: any;
       /** Name of the event. */
       event: string;
+      /** Whether it is a recovery. */
       isRecovery: boolean;
       /** Severity of the alert. */
       severity: "info" | "warning" | "critical";
@@ -631,11 +646,20 @@ export interface Backtest {
     from: any;
     /** Number of incidents that began, by their highest severity. */
     incidents: {
-      /** @min 0 */
+      /**
+       * Number of critical incidents.
+       * @min 0
+       */
       critical: number;
-      /** @min 0 */
+      /**
+       * Number of incidents of severity info.
+       * @min 0
+       */
       info: number;
-      /** @min 0 */
+      /**
+       * Number of incidents of severity warning.
+       * @min 0
+       */
       warning: number;
     };
     /** Whether anything is known of the target in these 24 hours; false if no data of them is stored. */
@@ -765,7 +789,7 @@ export interface BalanceLevelData {
   /** @pattern ^0x[0-9a-fA-F]{40}$ */
   address: string;
   /** Symbol of the chain’s own coin, or the address of a token. */
-  asset: "FLR" | string | "*";
+  asset: "*" | "FLR" | string;
   /** Number of the block after which it was observed. */
   blockNumber: number;
   /**
@@ -1680,6 +1704,7 @@ export interface MaintenanceRequest {
    */
   from?: any;
   /**
+   * Length of the window in minutes.
    * @min 1
    * @max 8640
    */
@@ -4119,7 +4144,7 @@ export interface WalletBalanceWatchRequest {
      */
     address: string;
     /** What to count: FLR, the address of a token contract, or * for all assets that have a price, in US dollars. */
-    asset: "FLR" | string | "*";
+    asset: "*" | "FLR" | string;
     /**
      * With *: further token contracts. One without a price raises an alert whenever it moves.
      * @maxItems 10
