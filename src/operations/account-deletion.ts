@@ -13,6 +13,9 @@ import { forgetNotices } from '#src/notices/service.ts'
 import type { App } from './define.ts'
 import { deleteAnswersOf } from './gate/idempotency-store.ts'
 
+/** More credits than a wallet can have. */
+const CREDITS_MAX = 1_000_000_000_000
+
 /** Query of `DELETE /account`: what is deleted, said by the person who confirms it. */
 export const AccountDeletion = z.strictObject({
   wallet: Address.meta({ description: 'operations:field.deletedWallet' }),
@@ -20,6 +23,7 @@ export const AccountDeletion = z.strictObject({
     .number()
     .int()
     .min(0)
+    .max(CREDITS_MAX)
     .meta({ description: 'operations:field.forfeitCredits' }),
 })
 export type AccountDeletion = z.output<typeof AccountDeletion>

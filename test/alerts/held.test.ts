@@ -210,7 +210,7 @@ describe('a recovery while its alert is still deferred', () => {
     await world.record(watchId, { event: BACK, episodeSeverity: 'critical' })
     await pass()
     expect(world.chatTexts()).toHaveLength(2)
-    expect(world.chatTexts()[1]).toContain('no longer below')
+    expect(world.chatTexts()[1]).toContain('credits again')
   })
 })
 

@@ -29,7 +29,7 @@ test('maintenance that starts now holds back alerts, is listed with them, and en
   await chat.say('/mute')
   await chat.press('Maintenance…')
   expect(chat.last().text).toContain('No maintenance is planned.')
-  await chat.press('Start now: 1 h')
+  await chat.press('Now, for 1 hour')
   expect(chat.last().text).toMatch(/^✓ Maintenance is planned\.\n.*is running until \d\d:\d\d/)
   const count = chat.all().length
   await alertsIn(world).fire(watch, { event: 'fsp.ftso-commit', severity: 'critical' })

@@ -48,7 +48,7 @@ describe('the status', () => {
     const carol = await world.linked('carol')
     await carol.say('status')
     expect(lastText(carol)).toContain('You have no watches yet.')
-    expect(lastText(carol)).toContain('💳 0 USD (0 credits) · 🎟️ Slots: 0 of 0')
+    expect(lastText(carol)).toContain('💳 0 USD (0 credits) · 🎟️ Watches: 0 of 0')
     expect(carol.labels()).toEqual([['New watch'], ['📌 Pin'], ['‹ Watches']])
   })
 
@@ -68,7 +68,7 @@ describe('the status', () => {
     await fire(loud, { event: 'wallet-balance.moved' })
     await ann.say('status')
     const text = lastText(ann)
-    expect(text).toContain('💳 0 USD (0 credits) · 🎟️ Slots: 3 of 4')
+    expect(text).toContain('💳 0 USD (0 credits) · 🎟️ Watches: 3 of 4')
     expect(text).not.toContain('🔕')
     expect(text).toContain('📪 \u2068Pager <b>\u2069: switched off')
     expect(text).toContain('Chain: block 41234567, 2 s old')
@@ -91,7 +91,7 @@ describe('the status', () => {
     expect(lastText(boss)).toContain('Pager')
     const reader = await world.linked('carol', ['read'])
     await reader.say('status')
-    expect(lastText(reader)).toContain('Slots:')
+    expect(lastText(reader)).toContain('Watches:')
     expect(lastText(reader)).not.toContain('Pager')
   })
 

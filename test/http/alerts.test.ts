@@ -92,7 +92,7 @@ describe('GET /alerts/export', () => {
     expect(text.startsWith('\uFEFFid,')).toBe(true)
     const [head, ...rows] = text.slice(1).trimEnd().split('\r\n')
     expect(head).toBe(
-      'id,firedAt,recoveredAt,watchId,watchLabel,type,signal,group,event,severity,state,title,body,data,incidentId',
+      'id,firedAt,recoveredAt,watchId,watchLabel,type,signal,group,event,severity,state,title,body,data,incidentId,during',
     )
     expect(rows.map((row) => Number(row.split(',')[0]))).toEqual(ids(await list()))
     expect(rows[0]).toContain(`"'=SUM(A1), ""quoted"""`)

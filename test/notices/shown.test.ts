@@ -30,7 +30,7 @@ test('a chat that was linked is shown in the mailbox, with a way to remove it', 
   expect(world.inbox.mails).toHaveLength(1)
   const [mail] = world.inbox.mails
   expect(mail?.subject).toContain('A chat was linked to 0x')
-  expect(mail?.text).toContain('private chat. The chat can: receive alerts, manage watches.')
+  expect(mail?.text).toContain('private chat. Permissions: receive alerts, manage watches.')
   expect(mail?.text).toContain('Remove…')
   expect(mail?.text).toMatch(new RegExp(`https://t\\.me/${BOT_NAME}\\?start=r\\d+`))
   expect(mail?.html).not.toContain('rec.delete')

@@ -162,7 +162,7 @@ describe('notices within ten minutes', () => {
     await ends(4)
     minutes(60)
     await run()
-    expect((await sent()).at(-1)?.title).toBe('The term of 4 slots ended on Nov 20, 2026')
+    expect((await sent()).at(-1)?.title).toBe('4 slots expired on Nov 20, 2026')
   })
 
   test('are collected for each recipient separately', async () => {

@@ -129,9 +129,7 @@ onPress(composer, 'settings.weekly', PRIVATE, async (ctx, { on }) => {
   const said = ctx.t(`bot:settings.weekly.${on ? 'on' : 'off'}`)
   // The button below a card leaves the card as it is.
   if (await isDelivered(ctx)) return ctx.answer(said)
-  const wallet = await readWallet(ctx)
-  if (wallet === undefined) return showSettings(ctx)
-  await show(ctx, alertTimesScreen(ctx.reader, wallet))
+  await showPart(ctx, digestScreen)
 })
 
 onPress(composer, 'settings.quiet', PRIVATE, async (ctx, { field, value }) => {

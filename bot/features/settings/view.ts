@@ -44,11 +44,16 @@ export function settingsScreen(
   const rest = [
     act(`🌐 ${t('bot:button.language')}`, packed('settings.lang')),
     act(t('bot:button.wallets'), packed('wallet.list')),
-    act(t('bot:button.help'), packed('help', { topic: undefined })),
   ]
   if (wallet === undefined) {
-    const mute = act(t('bot:button.mute'), packed('mute.list'))
-    return screen([...lines, t.html('bot:chat.receiveOnly')], [[...rest, mute], [menuButton(t)]])
+    const others = [
+      act(t('bot:button.help'), packed('help', { topic: undefined })),
+      act(t('bot:button.mute'), packed('mute.list')),
+    ]
+    return screen(
+      [...lines, t.html('bot:chat.receiveOnly')],
+      [[...rest, ...others], [menuButton(t)]],
+    )
   }
   return screen(
     [...lines, ...walletLines(reader, wallet)],
@@ -91,13 +96,6 @@ export function alertTimesScreen(reader: Reader, wallet: WalletSettings): View {
       act(t('bot:button.digest'), packed('settings.digest', { value: 'show' })),
       act(t('bot:button.reminders'), packed('settings.remind', { choice: 'ask' })),
       act(t('bot:button.severity'), packed('settings.severity', { level: 'ask' })),
-    ],
-    [
-      choiceButton(
-        t('bot:button.weekly'),
-        wallet.settings.weeklyCard,
-        packed('settings.weekly', { on: !wallet.settings.weeklyCard }),
-      ),
     ],
     [backToSettings(t)],
   ])
@@ -236,7 +234,7 @@ export function digestScreen(
   options: { readonly notice?: string | undefined } = {},
 ): View {
   const { t } = reader
-  const { digest, digestAt } = settings
+  const { digest, digestAt, weeklyCard } = settings
   const choice = (value: Settings['digest']) =>
     choiceButton(
       t(`bot:button.digest.${value}`),
@@ -266,6 +264,13 @@ export function digestScreen(
     [choice('off'), choice('15m'), choice('1h')],
     [choice('daily')],
     ...inRows(times, 3),
+    [
+      choiceButton(
+        t('bot:button.weekly'),
+        weeklyCard,
+        packed('settings.weekly', { on: !weeklyCard }),
+      ),
+    ],
     [backToAlertTimes(t)],
   ])
 }
