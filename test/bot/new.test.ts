@@ -239,7 +239,7 @@ describe('a watch of a balance', () => {
     expect(chat.last().text).toContain(', or choose:\n\nWhich asset?')
     await chat.press(iso('My wallet'))
     expect(chat.last().text).toContain('The balance cannot be read right now.')
-    expect(chat.last().text).toMatch(/[^\n]\n\nDirection:$/)
+    expect(chat.last().text).toMatch(/[^\n]\n\nIn which direction\?$/)
     await chat.press('100\u00a0FLR')
     await chat.press('Create')
     expect((await away.as('alice', listWatches)).data).toHaveLength(1)
@@ -270,7 +270,7 @@ describe('a watch of a price', () => {
       ['Next'],
       ['‹ Target', '✕ Cancel'],
     ])
-    expect(ann.last().text).toContain('How sensitive should the alert be?\nCalm · 10% · 1 day')
+    expect(ann.last().text).toContain('How sensitive should the alert be?\nLow · 10% · 1 day')
     await ann.press('High')
     expect(ann.labels().slice(0, 2)).toEqual([
       ['Low', 'Normal', '✓ High'],

@@ -114,7 +114,7 @@ describe('/topup', () => {
       ['‹ Menu'],
     ])
     await ann.say('/topup 2,500,001')
-    expect(says(ann)).toContain('FXRP: at most 1,000 FXRP at once')
+    expect(says(ann)).toContain('FXRP: at most 1,000 FXRP per top-up')
     expect(ann.labels().flat().join()).not.toContain('FXRP')
   })
 
@@ -347,7 +347,7 @@ describe('a quote', () => {
   test('of the service’s own token names the bonus', async () => {
     const { ann } = await quoted('service')
     expect(says(ann)).toContain(
-      'Pay 200 WDG for 10 USD (10,000 credits) and 1 USD (1,000 credits) on top',
+      'Pay 200 WDG for 10 USD (10,000 credits) plus 1 USD (1,000 credits) bonus',
     )
   })
 
@@ -853,7 +853,7 @@ describe('a payment for slots', () => {
       const press = world.telegram.pressRaw(reader.id, reader.last().id, data)
       await world.settle()
       await press.answer()
-      expect(says(reader)).toContain('tick the box and sign with')
+      expect(says(reader)).toContain('select the box and sign with')
       expect(says(reader)).toContain('You pay about 500 FLR.')
       return { reader, code: copied(reader, 'Copy link')?.split('/connect/')[1] ?? '' }
     }

@@ -471,7 +471,7 @@ describe('More', () => {
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await openCard(alice, id)
     await alice.press('More')
-    expect(alice.last().text).toContain('Since: ')
+    expect(alice.last().text).toContain('Created: ')
     expect(alice.labels().flat()).toEqual([
       ...['Name', 'Pause', 'Test', 'Delete…', '‹ \u2068Treasury\u2069'],
     ])

@@ -152,7 +152,7 @@ describe('a watch on the wallet’s credits', () => {
         data: { balanceCredits: 499, limitCredits: 500, nextRenewal: null },
         rendered: {
           title: 'Only 499 credits left',
-          body: expect.stringContaining('below your limit of 500 credits (0.50\u00a0USD)'),
+          body: expect.stringContaining('below your limit of 0.50\u00a0USD (500 credits)'),
         },
       },
       {
