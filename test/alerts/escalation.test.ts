@@ -177,7 +177,7 @@ describe('an unacknowledged alert', () => {
     expect(subjects()).toEqual([])
     await minutes(1)
     expect(subjects()).toHaveLength(1)
-    expect(world.chatTexts().filter((text) => text.includes('still active'))).toHaveLength(1)
+    expect(world.chatTexts().filter((text) => text.includes('not resolved'))).toHaveLength(1)
     await minutes(44)
     expect(subjects()).toHaveLength(1)
     await minutes(1)

@@ -104,7 +104,7 @@ describe('the last step of the wizard', () => {
     await ann.press('\u2068My wallet\u2069')
     await ann.press('100\u00a0FLR')
     await show()
-    expect(ann.last().text).toMatch(/⚪🟢 Last 7 days \(known: 1 of 7 days\): no alerts$/)
+    expect(ann.last().text).toMatch(/⚪🟢 Last 7 days \(data for 1 of 7\): no alerts$/)
   })
 
   test('marks days between two prices as unknown, and says how many are known', async () => {
@@ -119,7 +119,7 @@ describe('the last step of the wizard', () => {
     await ann.say('BTC/USD')
     await ann.press('Next')
     await show()
-    expect(ann.last().text).toMatch(/🟢⚪⚪⚪⚪⚪🟢 Last 7 days \(known: 2 of 7 days\): no alerts$/)
+    expect(ann.last().text).toMatch(/🟢⚪⚪⚪⚪⚪🟢 Last 7 days \(data for 2 of 7\): no alerts$/)
   })
 
   test('says so when the backtest is refused', async () => {

@@ -59,7 +59,7 @@ describe('the editor', () => {
     await ann.press('Direction')
     expect(ann.labels()[0]).toEqual(['✓ Any', 'Incoming', 'Outgoing'])
     await ann.say('up')
-    expect(ann.last().text).toMatch(/^⚠️ Choose with the buttons\./)
+    expect(ann.last().text).toMatch(/^⚠️ Use the buttons to choose\./)
     await ann.press('Incoming')
     expect(await threshold()).toMatchObject({ direction: 'up' })
   })

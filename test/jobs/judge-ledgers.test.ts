@@ -158,7 +158,7 @@ describe('a watch on the wallet’s credits', () => {
       {
         event: AGAIN,
         severity: 'info',
-        rendered: { title: 'Credits no longer below your limit: 500' },
+        rendered: { title: 'Your wallet has 500 credits again' },
       },
     ])
     const { body } = await alice.request('GET', `/watches/${id}`)

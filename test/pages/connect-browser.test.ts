@@ -231,7 +231,7 @@ describe('with a wallet', () => {
     await page.getByRole('row', { name: `Wallet ${SHORT}` }).waitFor()
     expect(await page.getByText('Connect a wallet').count()).toBe(0)
     await button('Yes, sign with this wallet').click()
-    await says('Tick the box to allow spending')
+    await says('Select the box to allow spending')
     expect(wallet.asked).not.toContain('personal_sign')
     await page.getByLabel('Also allow the chat to spend').check()
     await button('Yes, sign with this wallet').click()
