@@ -64,7 +64,7 @@ describe('a group that does not let the bot write', () => {
     await alerts.deliver()
     const [notice, ...others] = noticesTo(ann)
     expect(others).toEqual([])
-    expect(notice?.text).toContain('The bot may not send messages in the group. Allow the bot to')
+    expect(notice?.text).toContain('The bot is not allowed to send messages in the group. Allow the bot to')
     expect(notice?.text).toContain('1 alert is kept until delivery is switched on again.')
   })
 
@@ -75,7 +75,7 @@ describe('a group that does not let the bot write', () => {
     expect(ann.last().text).toContain(`⚠️ \u2068${title}\u2069 · the bot may not send messages`)
     await ann.press(`⚠️ \u2068${title}\u2069`)
     expect(ann.last().text).toContain('⚠️ Off since')
-    expect(ann.last().text).toContain('The bot may not send messages in the group.')
+    expect(ann.last().text).toContain('The bot is not allowed to send messages in the group.')
     expect(ann.last().text).toContain('1 alert is kept for this recipient')
     await ann.press('Test')
     await alerts.deliver()
