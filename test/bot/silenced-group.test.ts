@@ -64,7 +64,9 @@ describe('a group that does not let the bot write', () => {
     await alerts.deliver()
     const [notice, ...others] = noticesTo(ann)
     expect(others).toEqual([])
-    expect(notice?.text).toContain('The bot is not allowed to send messages in the group. Allow the bot to')
+    expect(notice?.text).toContain(
+      'The bot is not allowed to send messages in the group. Allow the bot to',
+    )
     expect(notice?.text).toContain('1 alert is kept until delivery is switched on again.')
   })
 
