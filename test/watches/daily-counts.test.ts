@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { putBackRows } from '#src/db/later-times.ts'
 import { insertRound, listDailyCounts } from '#src/fsp/indexer/daily-store.ts'
 import { LATER_ROWS } from '#src/fsp/indexer/positions.ts'
 import { checksInRecord } from '#src/fsp/indexer/round-record.ts'
@@ -94,7 +95,7 @@ async function play(action: typeof step extends fc.Arbitrary<infer Value> ? Valu
       highest: action.place,
       head: { number: 0, hash: '', at },
     }
-    if (rounds !== undefined) await database.db.execute(rounds.putBack(present))
+    if (rounds !== undefined) await putBackRows(database.db, [rounds], present)
     return
   }
   const isKilled = action.kind === 'killed'
