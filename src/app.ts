@@ -54,6 +54,7 @@ import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { createMeters, type Meters } from '#src/kernel/meters.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
+import { type Release, readCommit, VERSION } from '#src/kernel/release.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { createReadings } from '#src/metrics.ts'
 import { createNotices } from '#src/notices/service.ts'
@@ -75,6 +76,8 @@ export interface Service {
   readonly server: FastifyInstance
   /** The server of health and metrics; tests inject requests into it, too. */
   readonly internal: FastifyInstance
+  /** What runs: version and commit of the release, and the chain. */
+  readonly release: Release
   /** Keys of the channels that are not configured. */
   readonly off: readonly string[]
   /** The bot, if its token is configured. */
@@ -134,8 +137,10 @@ export function createApp(
 ): Service {
   const { log, hostClock = systemClock } = parts
   const { heartbeatUrl } = config
-  writeChainNames(serveChain(config.chain.id))
-  const meters = createMeters()
+  const served = serveChain(config.chain.id)
+  writeChainNames(served)
+  const release: Release = { version: VERSION, commit: readCommit(), chain: served.key }
+  const meters = createMeters({ version: release.version, chain: release.chain })
   const waits = (pool: string) => ({
     onWaited: (seconds: number) => meters.countPoolWait(pool, seconds),
   })
@@ -149,7 +154,7 @@ export function createApp(
   const followed = createServiceClock({ db: jobsDb, hostClock, log })
   const clock = parts.clock ?? followed
   const meteringDb = connection.openPool({ ...METERING_POOL, ...waits('metering') })
-  const replica =
+  const copy =
     readUrl === undefined ? undefined : connect(readUrl, { ...REPLICA_POOL, ...waits('replica') })
   const access = telegramAccess(config, { db: jobsDb, meters, limits: paceLimits(parts.pace) })
   const mailServer = mailServerOf(config, { clock, log })
@@ -215,10 +220,10 @@ export function createApp(
   const facts = createWatchTypeFacts({ db, ...factSource })
   const metered = { db: meteringDb, clock, log }
   const hostAheadMs = () => msAheadOfDatabase({ db: jobsDb, clock: hostClock })
+  const replica = copy && createReplica({ db: copy.db, clock, log, count: meters.countListReading })
   const app: JobApp = {
     db,
-    replica:
-      replica && createReplica({ db: replica.db, clock, log, count: meters.countListReading }),
+    replica,
     clock,
     log,
     meters,
@@ -256,10 +261,12 @@ export function createApp(
     attemptCounter: createAttemptCounter(meters),
     health: healthChecks({
       ...{ db, clock, sql, bot: () => bot, mailServer, migrations: MIGRATIONS },
+      hasBot: access !== undefined,
       ...{ hostAheadMs, stillForMs: followed.stillForMs },
       contracts: jobsChain.access.contracts,
       chainIdChecks,
       endpoints: [jobsChain.access.endpoints, chain.access.endpoints],
+      replica,
       sources: publishedSources(factSource),
       hasCanary: heartbeatUrl !== undefined,
     }),
@@ -291,7 +298,10 @@ export function createApp(
           token: config.telegram.token,
           ...{ pace: access.pace, parts: BOT_PARTS },
         })
-  const internal = createInternalServer(app.health, createReadings(app), meters.registry)
+  const internal = createInternalServer(app.health, createReadings(app, release), {
+    registry: meters.registry,
+    about: { ...release },
+  })
   const plays = (role: Config['roles'][number]) => config.roles.includes(role)
   let jobs: RunningJobs | undefined
   return {
@@ -299,6 +309,7 @@ export function createApp(
     sql,
     server,
     internal,
+    release,
     bot,
     off: Object.values(channels).flatMap((channel) => (channel.available() ? [] : [channel.key])),
     async start(signal) {
@@ -335,7 +346,7 @@ export function createApp(
       followed.stop()
       // Calls that have ended by now may have left refunds.
       await endAll(log, [app.metering.stop(), internal.close()], SETTLE_MS)
-      await Promise.all([connection.close(CLOSE_MS), replica?.close(CLOSE_MS), recovery.close()])
+      await Promise.all([connection.close(CLOSE_MS), copy?.close(CLOSE_MS), recovery.close()])
     },
   }
 }
