@@ -136,11 +136,14 @@ export function createApp(
   },
 ): Service {
   const { log, hostClock = systemClock } = parts
-  const { heartbeatUrl } = config
+  const { sendsNothing } = config
+  const heartbeatUrl = sendsNothing ? undefined : config.heartbeatUrl
   const served = serveChain(config.chain.id)
   writeChainNames(served)
   const release: Release = { version: VERSION, commit: readCommit(), chain: served.key }
-  const meters = createMeters({ version: release.version, chain: release.chain })
+  const meters = createMeters()
+  // Rules tell chains and releases apart by them.
+  meters.registry.setDefaultLabels({ version: release.version, chain: release.chain })
   const waits = (pool: string) => ({
     onWaited: (seconds: number) => meters.countPoolWait(pool, seconds),
   })
@@ -156,8 +159,10 @@ export function createApp(
   const meteringDb = connection.openPool({ ...METERING_POOL, ...waits('metering') })
   const copy =
     readUrl === undefined ? undefined : connect(readUrl, { ...REPLICA_POOL, ...waits('replica') })
-  const access = telegramAccess(config, { db: jobsDb, meters, limits: paceLimits(parts.pace) })
-  const mailServer = mailServerOf(config, { clock, log })
+  const access = sendsNothing
+    ? undefined
+    : telegramAccess(config, { db: jobsDb, meters, limits: paceLimits(parts.pace) })
+  const mailServer = sendsNothing ? undefined : mailServerOf(config, { clock, log })
   const mail = {
     mailer: mailServer,
     from: config.email.from ?? '',
@@ -168,6 +173,7 @@ export function createApp(
     telegram: access,
     botUsername: () => bot?.username(),
     allowPrivateUrls: config.webhook.allowPrivate,
+    sendsNothing,
   })
   const chainId = config.chain.id
   const recovery = createRecoveryPool({ log })
@@ -252,6 +258,7 @@ export function createApp(
     box,
     publicUrl,
     supportUrl: config.supportUrl,
+    sendsNothing,
     botUsername,
     operations: OPERATIONS,
     limits: createLimits({ db, clock }),
@@ -261,7 +268,7 @@ export function createApp(
     attemptCounter: createAttemptCounter(meters),
     health: healthChecks({
       ...{ db, clock, sql, bot: () => bot, mailServer, migrations: MIGRATIONS },
-      hasBot: access !== undefined,
+      ...{ hasBot: access !== undefined, sendsNothing },
       ...{ hostAheadMs, stillForMs: followed.stillForMs },
       contracts: jobsChain.access.contracts,
       chainIdChecks,
@@ -314,6 +321,7 @@ export function createApp(
     off: Object.values(channels).flatMap((channel) => (channel.available() ? [] : [channel.key])),
     async start(signal) {
       logRecoveryCode(log)
+      if (sendsNothing) log.warn({}, 'nothing is sent to anybody')
       const patience = { deadlineMs: DATABASE_DEADLINE_MS, logger: log }
       await waitForDatabase(sql, { ...patience, ...(signal && { signal }) })
       if (parts.clock === undefined) await followed.follow()
@@ -322,7 +330,7 @@ export function createApp(
       // Rows inserted while their partition is missing would have to be moved.
       await runOnceBeforeStart(jobApp, retain)
       signal?.throwIfAborted()
-      await internal.listen({ host: config.http.host, port: config.http.internalPort })
+      await internal.listen({ host: config.http.internalHost, port: config.http.internalPort })
       if (plays('api')) {
         await server.register(registerPages, { app })
         bot?.introduce()
@@ -333,7 +341,7 @@ export function createApp(
       jobs = await startJobs(
         { ...jobApp, ...(bot && { bot }) },
         sql,
-        JOBS.filter(({ role }) => plays(role)),
+        JOBS.filter(({ role, sends = false }) => plays(role) && !(sends && sendsNothing)),
       )
     },
     runJobs: () => jobs?.runAll(),

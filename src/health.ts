@@ -50,6 +50,7 @@ export function healthChecks({
   endpoints,
   replica,
   sources,
+  sendsNothing = false,
   hasCanary,
 }: Pick<JobApp, 'db' | 'clock'> & {
   /** Milliseconds by which this host's clock is ahead of the database's, negative if it is behind. */
@@ -73,6 +74,8 @@ export function healthChecks({
   readonly replica?: Pick<Replica, 'state'> | undefined
   /** The configured addresses of published data. */
   readonly sources: readonly PublishedSource[]
+  /** Whether this process sends nothing to anybody. */
+  readonly sendsNothing?: boolean
   /** Whether synthetic alerts are raised. */
   readonly hasCanary: boolean
 }): readonly HealthCheck[] {
@@ -170,6 +173,9 @@ export function healthChecks({
         return `deliveries wait: ${late.map(({ channel }) => channel).join(', ')}`
       },
     },
+    ...(sendsNothing
+      ? [{ name: 'sending', findProblem: async () => 'nothing is sent to anybody (SEND_NOTHING)' }]
+      : []),
     ...(hasCanary ? [{ name: 'alerts', findProblem: findCanaryProblem }] : []),
     ...(hasBot ? [{ name: 'bot', findProblem: async () => bot()?.problem() }] : []),
     ...(mailServer === undefined

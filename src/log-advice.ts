@@ -12,7 +12,7 @@ const PAID = 'npm run admin -- unmatched lists it; credit it with match-payment'
 const STOPPED = 'read the lines before; whoever supervises the process starts it again'
 const SET_ASIDE = 'report this line to the authors; the row is processed when a release can read it'
 
-const ADVICE: Readonly<Record<string, string>> = {
+export const ADVICE: Readonly<Record<string, string>> = {
   // The database
   'the database does not answer or cannot be written':
     'see that PostgreSQL runs, takes connections and writes, and has disk space left; docs/operations.md, WatchdogProblem',
@@ -71,6 +71,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   'payment token has other decimals than the price list, or is not a token; it is not accepted':
     'correct SERVICE_TOKEN_ADDRESS, WFLR_ADDRESS or FXRP_ADDRESS',
   // Work
+  'nothing is sent to anybody':
+    'empty SEND_NOTHING to send, also what waits since then; docs/deploy.md, A drill',
   'job failed': 'if it stays, see docs/operations.md, WatchdogJobFails; the job is repeated',
   'delivery broke': REPORT,
   'result of a delivery cannot be written': REPORT,
