@@ -62,14 +62,9 @@ export interface Meters {
   telegramAnswerAgeMs(): number | undefined
 }
 
-/**
- * Creates meters whose counts are 0.
- *
- * @param labels of every series of this process, by which rules tell chains and releases apart
- */
-export function createMeters(labels: Readonly<Record<string, string>> = {}): Meters {
+/** Creates meters whose counts are 0. */
+export function createMeters(): Meters {
   const registry = new Registry()
-  registry.setDefaultLabels(labels)
   const registers = [registry]
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name, help, labelNames, registers })
