@@ -84,6 +84,8 @@ const OUTAGES: readonly Outage[] = [
       ...ofChain('flare', {
         ...without('watchdog_deliveries', 'watchdog_unmatched', 'watchdog_ledger'),
         ...{ [problem('database')]: ALWAYS(1), [problem('chain')]: ALWAYS(1) },
+        ...{ [problem('migrations')]: ALWAYS(1), [problem('clock')]: ALWAYS(1) },
+        ...{ [problem('bot')]: ALWAYS(1), watchdog_telegram_answer_age_seconds: GROWS },
         watchdog_chain_head_age_seconds: GROWS,
         'watchdog_evaluation_age_seconds{type="provider-fsp"}': GROWS,
       }),
