@@ -54,6 +54,7 @@ import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { createMeters, type Meters } from '#src/kernel/meters.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
+import { type Release, readCommit, VERSION } from '#src/kernel/release.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { createReadings } from '#src/metrics.ts'
 import { createNotices } from '#src/notices/service.ts'
@@ -75,6 +76,8 @@ export interface Service {
   readonly server: FastifyInstance
   /** The server of health and metrics; tests inject requests into it, too. */
   readonly internal: FastifyInstance
+  /** What runs: version and commit of the release, and the chain. */
+  readonly release: Release
   /** Keys of the channels that are not configured. */
   readonly off: readonly string[]
   /** The bot, if its token is configured. */
@@ -133,9 +136,14 @@ export function createApp(
   },
 ): Service {
   const { log, hostClock = systemClock } = parts
-  const { heartbeatUrl } = config
-  writeChainNames(serveChain(config.chain.id))
+  const { sendsNothing } = config
+  const heartbeatUrl = sendsNothing ? undefined : config.heartbeatUrl
+  const served = serveChain(config.chain.id)
+  writeChainNames(served)
+  const release: Release = { version: VERSION, commit: readCommit(), chain: served.key }
   const meters = createMeters()
+  // Rules tell chains and releases apart by them.
+  meters.registry.setDefaultLabels({ version: release.version, chain: release.chain })
   const waits = (pool: string) => ({
     onWaited: (seconds: number) => meters.countPoolWait(pool, seconds),
   })
@@ -149,10 +157,12 @@ export function createApp(
   const followed = createServiceClock({ db: jobsDb, hostClock, log })
   const clock = parts.clock ?? followed
   const meteringDb = connection.openPool({ ...METERING_POOL, ...waits('metering') })
-  const replica =
+  const copy =
     readUrl === undefined ? undefined : connect(readUrl, { ...REPLICA_POOL, ...waits('replica') })
-  const access = telegramAccess(config, { db: jobsDb, meters, limits: paceLimits(parts.pace) })
-  const mailServer = mailServerOf(config, { clock, log })
+  const access = sendsNothing
+    ? undefined
+    : telegramAccess(config, { db: jobsDb, meters, limits: paceLimits(parts.pace) })
+  const mailServer = sendsNothing ? undefined : mailServerOf(config, { clock, log })
   const mail = {
     mailer: mailServer,
     from: config.email.from ?? '',
@@ -163,6 +173,7 @@ export function createApp(
     telegram: access,
     botUsername: () => bot?.username(),
     allowPrivateUrls: config.webhook.allowPrivate,
+    sendsNothing,
   })
   const chainId = config.chain.id
   const recovery = createRecoveryPool({ log })
@@ -215,10 +226,10 @@ export function createApp(
   const facts = createWatchTypeFacts({ db, ...factSource })
   const metered = { db: meteringDb, clock, log }
   const hostAheadMs = () => msAheadOfDatabase({ db: jobsDb, clock: hostClock })
+  const replica = copy && createReplica({ db: copy.db, clock, log, count: meters.countListReading })
   const app: JobApp = {
     db,
-    replica:
-      replica && createReplica({ db: replica.db, clock, log, count: meters.countListReading }),
+    replica,
     clock,
     log,
     meters,
@@ -247,6 +258,7 @@ export function createApp(
     box,
     publicUrl,
     supportUrl: config.supportUrl,
+    sendsNothing,
     botUsername,
     operations: OPERATIONS,
     limits: createLimits({ db, clock }),
@@ -256,10 +268,12 @@ export function createApp(
     attemptCounter: createAttemptCounter(meters),
     health: healthChecks({
       ...{ db, clock, sql, bot: () => bot, mailServer, migrations: MIGRATIONS },
+      ...{ hasBot: access !== undefined, sendsNothing },
       ...{ hostAheadMs, stillForMs: followed.stillForMs },
       contracts: jobsChain.access.contracts,
       chainIdChecks,
       endpoints: [jobsChain.access.endpoints, chain.access.endpoints],
+      replica,
       sources: publishedSources(factSource),
       hasCanary: heartbeatUrl !== undefined,
     }),
@@ -291,7 +305,10 @@ export function createApp(
           token: config.telegram.token,
           ...{ pace: access.pace, parts: BOT_PARTS },
         })
-  const internal = createInternalServer(app.health, createReadings(app), meters.registry)
+  const internal = createInternalServer(app.health, createReadings(app, release), {
+    registry: meters.registry,
+    about: { ...release },
+  })
   const plays = (role: Config['roles'][number]) => config.roles.includes(role)
   let jobs: RunningJobs | undefined
   return {
@@ -299,10 +316,12 @@ export function createApp(
     sql,
     server,
     internal,
+    release,
     bot,
     off: Object.values(channels).flatMap((channel) => (channel.available() ? [] : [channel.key])),
     async start(signal) {
       logRecoveryCode(log)
+      if (sendsNothing) log.warn({}, 'nothing is sent to anybody')
       const patience = { deadlineMs: DATABASE_DEADLINE_MS, logger: log }
       await waitForDatabase(sql, { ...patience, ...(signal && { signal }) })
       if (parts.clock === undefined) await followed.follow()
@@ -311,7 +330,7 @@ export function createApp(
       // Rows inserted while their partition is missing would have to be moved.
       await runOnceBeforeStart(jobApp, retain)
       signal?.throwIfAborted()
-      await internal.listen({ host: config.http.host, port: config.http.internalPort })
+      await internal.listen({ host: config.http.internalHost, port: config.http.internalPort })
       if (plays('api')) {
         await server.register(registerPages, { app })
         bot?.introduce()
@@ -322,7 +341,7 @@ export function createApp(
       jobs = await startJobs(
         { ...jobApp, ...(bot && { bot }) },
         sql,
-        JOBS.filter(({ role }) => plays(role)),
+        JOBS.filter(({ role, sends = false }) => plays(role) && !(sends && sendsNothing)),
       )
     },
     runJobs: () => jobs?.runAll(),
@@ -335,7 +354,7 @@ export function createApp(
       followed.stop()
       // Calls that have ended by now may have left refunds.
       await endAll(log, [app.metering.stop(), internal.close()], SETTLE_MS)
-      await Promise.all([connection.close(CLOSE_MS), replica?.close(CLOSE_MS), recovery.close()])
+      await Promise.all([connection.close(CLOSE_MS), copy?.close(CLOSE_MS), recovery.close()])
     },
   }
 }
