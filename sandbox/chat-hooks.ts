@@ -48,6 +48,8 @@ export interface ChatHooks {
   /** Refused bodies, with the reason. */
   readonly refused: readonly string[]
   failNext(fault: HookFault): void
+  /** Applies a fault to the request after this number of further ones. */
+  failAfter(requests: number, fault: HookFault): void
   /** Deletes the webhook. */
   remove(url: string): void
   /** Deletes a message, as a person would. */
@@ -73,7 +75,7 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
   const messages: PostedMessage[] = []
   const listeners = new Set<() => void>()
   const refused: string[] = []
-  const faults: HookFault[] = []
+  const faults: (HookFault | undefined)[] = []
   const removed = new Set<string>()
   let made = 0
   const next = () => {
@@ -243,6 +245,10 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
     messages,
     refused,
     failNext: (fault) => faults.push(fault),
+    failAfter: (requests, fault) => {
+      while (faults.length < requests) faults.push(undefined)
+      faults[requests] = fault
+    },
     remove: (url) => removed.add(hookIn(url)),
     forget: (messageId) => {
       messages.splice(

@@ -3,6 +3,7 @@
  * recoveries reply.
  */
 import { rankOf } from '#src/channels/card/wording.ts'
+import type { IncidentState } from '#src/channels/define.ts'
 import { Envelope, type MessageState } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -22,6 +23,12 @@ export type StateReader = (
   db: Db,
   alertIds: readonly number[],
 ) => Promise<ReadonlyMap<number, MessageState>>
+
+/** Reads the state of an incident as it is now. */
+export type IncidentReader = (
+  db: Db,
+  incident: { readonly wallet: string; readonly incidentId: number },
+) => Promise<IncidentState>
 
 export interface ClaimDeps {
   readonly db: Db
@@ -77,7 +84,7 @@ export async function readSituations(
           .map(({ incidentId, message }) => [incidentId, message] as const),
       ),
       canEdit: channel.edit !== undefined,
-      ringsOnChange: CHANNELS[channel.key].ringsOnChange,
+      followsIncident: CHANNELS[channel.key].followsIncident,
       now,
     }),
     messageIdOf: (recipientId, alertId) =>
