@@ -205,8 +205,10 @@ function sendTask(
   const isMany = kind === 'rollup' || parts.length > 1
   const answeredMessageIds = [
     ...new Set(
-      rows.map(({ envelope: { answers } }) =>
-        answers === undefined ? undefined : situations.messageIdOf(recipientId, answers),
+      rows.map(({ envelope: { message } }) =>
+        message.incidentId === null
+          ? undefined
+          : situations.messageIdOf(recipientId, message.incidentId),
       ),
     ),
   ]

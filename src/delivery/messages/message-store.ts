@@ -32,30 +32,29 @@ export async function listRecentMessages(
     .orderBy(sql`${sentMessages.sentAt} desc, ${sentMessages.id}`)
 }
 
-/** The message to a recipient about an alert, to which later messages reply. */
+/** The message to a recipient about an incident, to which later messages reply. */
 export interface RepliedToMessage extends Record<string, unknown> {
   readonly recipientId: number
-  readonly alertId: number
+  readonly incidentId: number
   readonly messageId: string
-  readonly id: string
-  readonly kind: EnvelopeKind
 }
 
-/** First messages to these recipients about these alerts, without roll-ups and summaries. */
+/** First messages to these recipients with an alert of each of these incidents, without roll-ups and summaries. */
 export async function listRepliedTo(
   db: Db,
   recipientIds: readonly number[],
-  alertIds: readonly number[],
+  incidentIds: readonly number[],
 ): Promise<RepliedToMessage[]> {
   return await db.execute<RepliedToMessage>(sql`
-    select distinct on (d.recipient_id, d.alert_id) d.recipient_id as "recipientId",
-      d.alert_id as "alertId", d.message_id as "messageId", m.id, m.kind
+    select distinct on (d.recipient_id, d.incident_id) d.recipient_id as "recipientId",
+      d.incident_id as "incidentId", d.message_id as "messageId"
     from delivery_log d join sent_messages m on m.id = d.carried_by
-    where d.alert_id = any(${sql.param([...alertIds])}::int[])
-      and d.recipient_id = any(${sql.param([...recipientIds])}::int[])
+    where d.recipient_id = any(${sql.param([...recipientIds])}::int[])
+      and d.incident_id = any(${sql.param([...incidentIds])}::int[])
+      and d.carried_by is not null and not d.recovery
       and d.message_id is not null and d.kind in ('alert', 'raised')
       and m.kind in ('alert', 'raised', 'group')
-    order by d.recipient_id, d.alert_id, d.delivered_at, d.id`)
+    order by d.recipient_id, d.incident_id, d.delivered_at, d.id`)
 }
 
 /** The message that has the alerts of an incident. */
