@@ -91,7 +91,12 @@ describe('a topic of ntfy', () => {
   })
 })
 
-const Notification = z.object({ priority: z.number(), click: z.string(), message: z.string() })
+const Notification = z.object({
+  priority: z.number(),
+  click: z.string(),
+  message: z.string(),
+  sequence_id: z.string(),
+})
 
 describe('ntfy', () => {
   let world: HookWorld
@@ -113,6 +118,41 @@ describe('ntfy', () => {
     const envelope = envelopeOf({ message: { severity, event } })
     await world.channel.send(world.destination(), envelope, contextOf())
     expect(notification()).toMatchObject({ priority, click: envelope.message.link })
+  })
+
+  test('a changed message takes the place of the earlier one without a sound', async () => {
+    const destination = world.destination()
+    const alert = envelopeOf({ message: { severity: 'critical', event: 'credits.low-balance' } })
+    const { messageId = '' } = await world.channel.send(destination, alert, contextOf())
+    expect(notification()).toMatchObject({ priority: 5, sequence_id: messageId })
+    const again = await world.channel.send(destination, alert, contextOf({ attempt: 2 }))
+    expect(again).toMatchObject({ messageId })
+    const state = { recoveredAt: new Date('2026-11-20T14:00:00Z') }
+    await world.channel.edit?.(destination, messageId, alert, state, contextOf())
+    expect(notification()).toMatchObject({ priority: 2, sequence_id: messageId })
+    expect(world.hooks.messages).toMatchObject([{ id: messageId, edits: 2 }])
+    expect(world.arrived().text).toMatch(/^🟢/)
+  })
+
+  test('a message that a newer one replaces is deleted, and one that is gone is no failure', async () => {
+    const destination = world.destination()
+    const { messageId = '' } = await world.channel.send(destination, envelopeOf(), contextOf())
+    for (const _ of [1, 2]) {
+      const context = { ...contextOf(), locale: 'en' } as const
+      await world.channel.remove?.(destination, messageId, context)
+    }
+    expect(world.hooks.messages).toEqual([])
+  })
+
+  test('a server that knows no sequence ids gets messages that are never changed', async () => {
+    const destination = { url: world.hooks.ntfyUrl({ version: '2.15' }) }
+    const receipt = await world.channel.send(destination, envelopeOf(), contextOf())
+    expect(receipt).toEqual({ statusCode: 200 })
+    for (const text of ['', 'null', '[]', '{"sequence_id":4}', '{"sequence_id":"other"}']) {
+      world.hooks.failNext({ status: 200, body: text })
+      const other = await world.channel.send(destination, envelopeOf(), contextOf())
+      expect(other).toEqual({ statusCode: 200 })
+    }
   })
 
   test('requests to a protected topic send its login as a header, not in the URL', async () => {
