@@ -23,6 +23,15 @@ export interface PostedMessage {
   readonly action?: PagerEvent['event_action']
 }
 
+/** A request as it arrived, and the status of its answer. */
+export interface HookRequest {
+  readonly method: string
+  readonly path: string
+  /** Its body; undefined if that is no JSON. */
+  readonly body: unknown
+  readonly status: number
+}
+
 /** Fault applied to the next request. */
 export type HookFault =
   | 'hang'
@@ -46,6 +55,8 @@ export interface ChatHooks {
   pagerDutyUrl(): string
   /** The messages in their present state, oldest first. */
   readonly messages: readonly PostedMessage[]
+  /** All requests that were answered, oldest first. */
+  readonly requests: readonly HookRequest[]
   /** Refused bodies, with the reason. */
   readonly refused: readonly string[]
   failNext(fault: HookFault): void
@@ -57,7 +68,7 @@ export interface ChatHooks {
   forget(messageId: string): void
   /** Calls the listener on every change until the returned function is called. */
   subscribe(listener: () => void): () => void
-  /** Deletes all messages and refusals. */
+  /** Deletes all messages, requests and refusals. */
   clear(): void
   close(): Promise<void>
 }
@@ -79,6 +90,7 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
   const { clock = systemClock } = options
   const messages: PostedMessage[] = []
   const listeners = new Set<() => void>()
+  const requests: HookRequest[] = []
   const refused: string[] = []
   const faults: (HookFault | undefined)[] = []
   const removed = new Set<string>()
@@ -102,6 +114,8 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
     }
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
     const answer = fault ?? takeUnfaulted(request.method ?? '', url, body)
+    const { method = '' } = request
+    requests.push({ method, path: url.pathname, body: readJson(body), status: answer.status })
     response.writeHead(answer.status, answer.headers).end(answer.body)
     announce()
   }
@@ -268,6 +282,7 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
       `${origin}/watchdog-${version === '2.16' ? 'alerts' : OLD}-${String(next()).padStart(8, '0')}`,
     pagerDutyUrl: () => `${origin}/integration/${String(next()).padStart(32, 'aB3dE5fG')}/enqueue`,
     messages,
+    requests,
     refused,
     failNext: (fault) => faults.push(fault),
     failAfter: (requests, fault) => {
@@ -287,6 +302,7 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
     },
     clear: () => {
       messages.length = 0
+      requests.length = 0
       refused.length = 0
       announce()
     },
