@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChatHooks, startChatHooks } from '#sandbox/chat-hooks.ts'
-import { incidentStateOf } from '#src/alerts/incidents/part-store.ts'
+import { readIncidentState } from '#src/alerts/incidents/incident.ts'
 import { runs } from '../support/runs.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
@@ -144,7 +144,7 @@ test('PagerDuty shows each incident as it is, and never as resolved while a part
             for (const incidentId of await incidentsOf(id, after)) {
               const name = `${key} ${incidentId}`
               if (openIn(key, incidentId).length > 0) shown.add(name)
-              const { isOver } = await incidentStateOf(world.app.db, { wallet, incidentId })
+              const { isOver } = await readIncidentState(world.app.db, { wallet, incidentId })
               // What was once told stays open until the incident is over.
               if (!isOver && shown.has(name)) expect(openIn(key, incidentId)).not.toEqual([])
             }
@@ -157,7 +157,10 @@ test('PagerDuty shows each incident as it is, and never as resolved while a part
         }
         for (const { id, key } of watches) {
           for (const incidentId of await incidentsOf(id, after)) {
-            const { isOver, isTaken } = await incidentStateOf(world.app.db, { wallet, incidentId })
+            const { isOver, isTaken } = await readIncidentState(world.app.db, {
+              wallet,
+              incidentId,
+            })
             const open = openIn(key, incidentId)
             if (isOver) expect(open).toEqual([])
             else if (shown.has(`${key} ${incidentId}`)) expect(open).not.toEqual([])

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { incidentStateOf } from '#src/alerts/incidents/part-store.ts'
+import { readIncidentState } from '#src/alerts/incidents/incident.ts'
 import { messageStates } from '#src/alerts/messages/message-state.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import { drain } from './drain.ts'
@@ -21,7 +21,7 @@ export async function deliverAll(app: JobApp): Promise<void> {
     ...app,
     channels,
     stateOf: (db, alertIds) => messageStates({ ...app, db }, alertIds),
-    incidentOf: incidentStateOf,
+    incidentOf: readIncidentState,
   })
 }
 

@@ -15,7 +15,7 @@ import {
 import type { Envelope, MessageState } from '../envelope.ts'
 import { floodSeconds, rateLimitError, refusalOf } from '../requests/http-answer.ts'
 import type { SafeAnswer } from '../requests/http-exchange.ts'
-import { createRateLimiter, TURN_WAIT_MS_MAX } from '../requests/rate-limiter.ts'
+import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from '../requests/rate-limiter.ts'
 import { checkUserUrl } from '../requests/safe-fetch.ts'
 import { asShown, withoutNames } from '../updates/shown.ts'
 import { type HookDeps, type HookDestination, RequestBodyPreview, urlForm } from './hook-url.ts'
@@ -96,7 +96,7 @@ function createNtfy(deps: Deps): Channel<unknown> {
     send: async ({ url }, envelope, context) => {
       const { now } = context
       const id = envelope.deliveryId
-      const { statusCode, text } = await request(topicAt(url), context, {
+      const { statusCode, text } = await request(deps, pace, topicAt(url, deps), context, {
         body: (topic) => ntfyBody(envelope, topic, { sequenceId: id, now }),
       })
       return { statusCode, ...(sequenceIn(text) === id && { messageId: id }) }
@@ -104,50 +104,55 @@ function createNtfy(deps: Deps): Channel<unknown> {
     edit: async ({ url }, messageId, sent, state, context) => {
       const envelope = asShown(sent, state)
       const shown = { state: withoutNames(state), sequenceId: messageId, now: context.now }
-      await request(topicAt(url), context, { body: (topic) => ntfyBody(envelope, topic, shown) })
+      await request(deps, pace, topicAt(url, deps), context, {
+        body: (topic) => ntfyBody(envelope, topic, shown),
+      })
       return { messageId }
     },
     remove: async ({ url }, messageId, context) => {
-      await request(topicAt(url), context, { deletes: messageId })
+      await request(deps, pace, topicAt(url, deps), context, { deletes: messageId })
     },
   })
+}
 
-  function topicAt(url: string): Topic {
-    const topic = ntfyTopicOf(url, deps.allowPrivate)
-    if (topic === undefined) throw new Error('a destination that is not a topic')
-    return topic
-  }
+function topicAt(url: string, { allowPrivate }: Deps): Topic {
+  const topic = ntfyTopicOf(url, allowPrivate)
+  if (topic === undefined) throw new Error('a destination that is not a topic')
+  return topic
+}
 
-  async function request(
-    { name, server, authorization }: Topic,
-    { now, signal, timeoutMs }: Pick<SendContext, 'now' | 'signal' | 'timeoutMs'>,
-    asked: { readonly body: (topic: string) => string } | { readonly deletes: string },
-  ): Promise<SafeAnswer> {
-    const key = `${server}${name}`
-    const earlyMs = await pace.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
-    if (earlyMs !== undefined) throw rateLimitError(earlyMs / 1000)
-    const isDeletion = 'deletes' in asked
-    const answer = await deps.post(isDeletion ? `${key}/${asked.deletes}` : server, {
-      ...(isDeletion && { method: 'DELETE' }),
-      headers: {
-        'Content-Type': 'application/json',
-        'User-Agent': deps.userAgent,
-        ...(authorization !== undefined && { Authorization: authorization }),
-      },
-      body: isDeletion ? '' : asked.body(name),
-      signal,
-      timeoutMs,
-    })
-    const { statusCode } = answer
-    if (statusCode === 429) {
-      const seconds = floodSeconds(answer, { now, usual: FLOOD_SECONDS })
-      pace.hold(key, seconds * 1000)
-      throw rateLimitError(seconds, statusCode)
-    }
-    const refusal = refusalOf(answer, { gone: GONE, now })
-    if (refusal !== undefined) throw refusal
-    return answer
+/** Posts a message to a topic, or deletes the notification with a sequence id. */
+async function request(
+  deps: Deps,
+  pace: RateLimiter,
+  { name, server, authorization }: Topic,
+  { now, signal, timeoutMs }: Pick<SendContext, 'now' | 'signal' | 'timeoutMs'>,
+  asked: { readonly body: (topic: string) => string } | { readonly deletes: string },
+): Promise<SafeAnswer> {
+  const key = `${server}${name}`
+  const earlyMs = await pace.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
+  if (earlyMs !== undefined) throw rateLimitError(earlyMs / 1000)
+  const isDeletion = 'deletes' in asked
+  const answer = await deps.post(isDeletion ? `${key}/${asked.deletes}` : server, {
+    ...(isDeletion && { method: 'DELETE' }),
+    headers: {
+      'Content-Type': 'application/json',
+      'User-Agent': deps.userAgent,
+      ...(authorization !== undefined && { Authorization: authorization }),
+    },
+    body: isDeletion ? '' : asked.body(name),
+    signal,
+    timeoutMs,
+  })
+  const { statusCode } = answer
+  if (statusCode === 429) {
+    const seconds = floodSeconds(answer, { now, usual: FLOOD_SECONDS })
+    pace.hold(key, seconds * 1000)
+    throw rateLimitError(seconds, statusCode)
   }
+  const refusal = refusalOf(answer, { gone: GONE, now })
+  if (refusal !== undefined) throw refusal
+  return answer
 }
 
 /** The sequence id in an answer; undefined from a server that has none. */

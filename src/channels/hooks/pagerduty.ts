@@ -121,24 +121,6 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
     return { statusCode }
   }
 
-  /** Sends events in order. What was accepted stays, so a later failure counts as an attempt, whatever it is. */
-  async function enqueueAll(
-    destination: HookDestination,
-    envelope: Envelope,
-    events: readonly PagerEvent[],
-    context: SendContext,
-  ): Promise<Receipt> {
-    let receipt: Receipt = {}
-    for (const [index, event] of events.entries()) {
-      try {
-        receipt = await enqueue(destination, envelope, event, context)
-      } catch (error) {
-        throw index === 0 ? error : countedFailure(error)
-      }
-    }
-    return receipt
-  }
-
   return defineChannel<HookDestination>({
     destination: Destination.refine(({ url }) => isIntegration(url, deps.allowPrivate)),
     form: urlForm({
@@ -156,13 +138,31 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
       if (!SENT_KINDS.includes(kind)) throw new Error(`PagerDuty is not notified of a ${kind}`)
       const key = dedupKeyOf(envelope, context.wallet)
       const events = firstEvents(envelope, key, context.incident)
-      return { ...(await enqueueAll(destination, envelope, events, context)), messageId: key }
+      const send = (event: PagerEvent) => enqueue(destination, envelope, event, context)
+      return { ...(await inOrder(events, send)), messageId: key }
     },
     edit: async (destination, messageId, envelope, _state, context) => {
       const { events, key } = laterEvents(messageId, context)
-      return { ...(await enqueueAll(destination, envelope, events, context)), messageId: key }
+      const send = (event: PagerEvent) => enqueue(destination, envelope, event, context)
+      return { ...(await inOrder(events, send)), messageId: key }
     },
   })
+}
+
+/** Sends events in order. What was accepted stays, so a later failure counts as an attempt, whatever it is. */
+async function inOrder(
+  events: readonly PagerEvent[],
+  send: (event: PagerEvent) => Promise<Receipt>,
+): Promise<Receipt> {
+  let receipt: Receipt = {}
+  for (const [index, event] of events.entries()) {
+    try {
+      receipt = await send(event)
+    } catch (error) {
+      throw index === 0 ? error : countedFailure(error)
+    }
+  }
+  return receipt
 }
 
 /** An event of the alert with a key. */

@@ -248,6 +248,14 @@ describe('the next message of a group', () => {
     expect(later.next).toEqual({ how: 'join', form: 'rollup', ids: ['x', 'y'], messageId: 'r' })
   })
 
+  test('a roll-up that cannot be changed is followed by the next one when the minute is over', () => {
+    const fixed = recent({ id: 'r', kind: 'rollup', watchId: null, open: false })
+    const values = { waiting: [waiting({ id: 'x' })], recent: [fixed, ...full] }
+    expect(planNext(situation(values)).next).toBeUndefined()
+    const later = planNext(situation({ ...values, recent: [fixed], now: at(RECENT_SECONDS) }))
+    expect(later.next).toMatchObject({ how: 'send', form: 'alone', ids: ['x'] })
+  })
+
   test('notices, tests and reminders are sent alone even after six messages in a minute', () => {
     for (const over of [{ kind: 'notice' }, { kind: 'reminder' }, { test: true }] as const) {
       const next = planNext(

@@ -289,11 +289,11 @@ function joinWatch(
   if (lead.kind !== 'alert' || !isGrouped(lead)) return undefined
   const isOnItsWay = waiting.some((other) => other.taken === 'now' && belongTogether(other, lead))
   if (isOnItsWay) return { ids: [lead.id] }
-  const isFixed = (sent: RecentMessage) => !canEdit || isUnchangeable(sent)
   const mayJoin = ({ urgency, orderKey }: WaitingDelivery, to: RecentMessage) =>
-    isFixed(to) || urgency === 0 || (to.loud && !to.orderKeys.has(orderKey))
+    !canEdit || urgency === 0 || (to.loud && !to.orderKeys.has(orderKey))
   const message = recent.find(
     (sent) =>
+      (sent.open || sent.busy || !canEdit) &&
       sent.watchId === lead.watchId &&
       sent.recovery === lead.recovery &&
       (sent.kind === 'alert' || sent.kind === 'group') &&
@@ -306,17 +306,12 @@ function joinWatch(
   const fits = (delivery: WaitingDelivery) =>
     isLike(delivery, lead) && isInGroup(delivery, openedAt) && mayJoin(delivery, message)
   const ids = idsOf(inOrder(waiting, fits, GROUP_PARTS_MAX - parts))
-  if (isFixed(message)) {
+  if (!canEdit) {
     const until = new Date(openedAt.getTime() + GROUP_SECONDS * 1000)
     return now < until ? { ids, until } : undefined
   }
   if (message.busy) return { ids }
   return { next: { how: 'join', form: 'group', ids, messageId: message.id } }
-}
-
-/** Whether a message cannot be changed: its channel cannot, its server is too old, or it was deleted. */
-function isUnchangeable({ open, busy }: RecentMessage): boolean {
-  return !open && !busy
 }
 
 /** Plans one message with everything, when the limit of messages per minute is reached. */
@@ -329,7 +324,9 @@ function rollUp({ waiting, recent, canEdit, now }: RecipientSituation): Step | u
   const ids = idsOf(parts)
   if (waiting.some((delivery) => delivery.taken === 'now' && isRolledUp(delivery))) return { ids }
   const last = recent.find(({ kind }) => kind === 'rollup')
-  if (last !== undefined && (!canEdit || isUnchangeable(last))) return { ids, until }
+  // It was deleted, or its server is too old to change it.
+  const isFixed = last !== undefined && !last.open && !last.busy
+  if (last !== undefined && (isFixed || !canEdit)) return { ids, until }
   if (last === undefined || last.parts >= ROLLUP_PARTS_MAX) {
     return { next: { how: 'send', form: 'rollup', ids } }
   }
