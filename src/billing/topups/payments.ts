@@ -68,8 +68,11 @@ function isSame(row: payments.PaymentRow, { handle, tag, asset, amountUnits }: P
 /** The top-up that a payment names; undefined if there is none. */
 export async function findTopupOfPayment(
   db: Db,
-  { handle, tag }: Pick<Payment, 'handle' | 'tag'>,
+  { way, handle, tag, payer, asset }: Pick<Payment, 'way' | 'handle' | 'tag' | 'payer' | 'asset'>,
 ): Promise<TopupRow | undefined> {
+  if (way === 'authorization') {
+    return store.findAuthorization(db, { wallet: payer, token: asset, nonce: handle ?? '' })
+  }
   if (handle !== null) return store.findTopup(db, handle)
   return tag === null ? undefined : store.findTopupByTag(db, tag)
 }
