@@ -76,9 +76,10 @@ interface Deps extends FollowDeps {
   readonly settler: Settler
   readonly payTo: Address
   readonly chainId: number
+  /** Longest wait for the confirmations of a payment; 25 s by default. */
+  readonly waitMs?: number
 }
 
-/** Longest wait for the confirmations of a payment. */
 const WAIT_MS = 25_000
 /** Time between two looks at the chain, whose blocks are a second or two apart. */
 const LOOK_MS = 400
@@ -185,7 +186,7 @@ async function waitForCredits(
   payment: SignedPayment,
   signal: AbortSignal | undefined,
 ): Promise<DirectPayment | RefusedPayment> {
-  const until = performance.now() + WAIT_MS
+  const until = performance.now() + (deps.waitMs ?? WAIT_MS)
   const { from: payer, nonce } = payment.authorization
   while (performance.now() < until) {
     try {

@@ -52,12 +52,12 @@ export async function lookForPayment(
     // Newer blocks may still be replaced.
     const next = Math.min(upTo, tip - confirmations + 1) + 1
     const isOver = next > from && (await isPast(chain, next - 1, topup.expiresAt, signal))
-    if (isOver) await store.moveAuthorization(db, handle, from, null)
-    else if (next > from) await store.moveAuthorization(db, handle, from, next)
+    if (isOver) await store.moveAuthorization(db, topup, from, null)
+    else if (next > from) await store.moveAuthorization(db, topup, from, next)
   }
   const outcome = await readOutcome(deps, handle)
   const isDone = outcome.state === 'credited' || outcome.state === 'refused'
-  if (isDone) await store.moveAuthorization(db, handle, from, null)
+  if (isDone) await store.moveAuthorization(db, topup, from, null)
   return outcome
 }
 

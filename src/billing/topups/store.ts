@@ -99,7 +99,7 @@ export async function followAuthorization(
 /** Like `followAuthorization`, unless its use is looked for from another block than `from` by now. */
 export async function moveAuthorization(
   db: Db,
-  handle: string,
+  { handle, wallet }: Pick<TopupRow, 'handle' | 'wallet'>,
   from: number,
   authorizationBlock: number | null,
 ): Promise<void> {
@@ -107,7 +107,7 @@ export async function moveAuthorization(
   await db
     .update(topups)
     .set({ authorizationBlock })
-    .where(and(eq(topups.handle, handle), isAsRead))
+    .where(and(eq(topups.handle, handle), eq(topups.wallet, wallet), isAsRead))
 }
 
 /** Like `findTopup`, but locks the row (`FOR UPDATE`). */
