@@ -234,6 +234,8 @@ export interface Chain {
     blocks: { readonly from: number; readonly to: number },
     signal?: AbortSignal,
   ): Promise<{ readonly payment: Payment | undefined; readonly upTo: number }>
+  /** Whether an authorization was used or canceled, as any endpoint says. */
+  isAuthorizationUsed(id: AuthorizationId, signal?: AbortSignal): Promise<boolean>
   /**
    * Whether no endpoint returns this block with the transactions of its header and with a proof of its payments, though
    * at least one of them answers and has later blocks.

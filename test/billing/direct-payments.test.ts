@@ -1,10 +1,12 @@
 import { decodePaymentResponseHeader } from '@x402/core/http'
-import { parseAbi } from 'viem'
+import { getAddress, parseAbi } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { acceptTerms } from '#src/billing/account/service.ts'
+import { transferCall } from '#src/chain/payments/authorizations.ts'
 import { MINUTE_SECONDS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { walletCode } from '../chain/contracts.ts'
 import {
   type Changes,
   callWith,
@@ -267,6 +269,43 @@ test('a payer without the token is refused before anything is sent', async () =>
 
 const CANCEL_ABI = parseAbi(['function cancel(bytes32 nonce)'])
 
+test('a transfer that somebody else sent with the payment counts like any other', async () => {
+  const [offer] = await directOffersOf(world.url)
+  const header = await paymentFor(payer, offer)
+  const { payload } = JSON.parse(Buffer.from(header, 'base64').toString())
+  const { from, to, nonce, ...numbers } = payload.authorization
+  const call = transferCall(
+    {
+      ...{ token: world.contracts.usdt0, from, to, nonce, value: BigInt(numbers.value) },
+      ...{ validAfter: BigInt(numbers.validAfter), validBefore: BigInt(numbers.validBefore) },
+    },
+    payload.signature,
+    true,
+  )
+  const { client } = world.devnet
+  const hash = await client.sendTransaction({
+    ...{ ...call, account: world.contracts.operator, chain: null, gas: 300_000n },
+  })
+  await client.waitForTransactionReceipt({ hash })
+  const before = await sentBySettler()
+  expect(await callWith(world.url, header)).toMatchObject({
+    ...{ status: 200, settled: { transaction: hash } },
+  })
+  expect(await sentBySettler()).toBe(before)
+})
+
+test('a contract wallet pays with the signature of its owner', async () => {
+  const wallet = getAddress(`0x${'c0de'.repeat(10)}`)
+  await world.devnet.client.setCode({ address: wallet, bytecode: walletCode(payer.address) })
+  await world.contracts.mint(world.contracts.usdt0, wallet, 5000n)
+  const [offer] = await directOffersOf(world.url)
+  const header = await paymentFor(payer, offer, { authorization: { from: wallet } })
+  expect(await callWith(world.url, header)).toMatchObject({ status: 200, settled: { payer: wallet } })
+  const other = await paymentFor(await newPayer(world), offer, { authorization: { from: wallet } })
+  expect(await callWith(world.url, other)).toMatchObject({ error: 'invalid_transaction_state' })
+  expect(await entriesOf(wallet)).toHaveLength(2)
+})
+
 test('an authorization that the payer canceled is refused', async () => {
   const [offer] = await directOffersOf(world.url)
   const nonce = `0x${'5a'.repeat(32)}` as const
@@ -279,7 +318,10 @@ test('an authorization that the payer canceled is refused', async () => {
     }),
   })
   const header = await paymentFor(payer, offer, { authorization: { nonce } })
-  expect(await callWith(world.url, header)).toMatchObject({ error: 'invalid_transaction_state' })
+  const before = await sentBySettler()
+  expect((await callWith(world.url, header)).status).not.toBe(200)
+  expect(await sentBySettler()).toBe(before)
+  expect(await entriesOf(payer.address)).toEqual([])
 })
 
 test('without gas nothing is sent; with gas the same payment is made', async () => {

@@ -57,7 +57,7 @@ async function transfer({ paymentPayload }: Asked): Promise<void> {
     ...{ validAfter: BigInt(sent.validAfter), validBefore: BigInt(sent.validBefore) },
   }
   const { client } = world.devnet
-  const call = { ...transferCall(authorization, signature), account, chain: null, gas: 300_000n }
+  const call = { ...transferCall(authorization, signature, true), account, chain: null, gas: 300_000n }
   await client.waitForTransactionReceipt({ hash: await client.sendTransaction(call) })
 }
 

@@ -19,27 +19,33 @@ export function createOwnSettler({
       const reason = await checkSigner(chain, payment, signal)
       if (reason !== undefined) return reason
       // The token itself decides: about the balance, the nonce, and the signatures of contract wallets.
-      const call = transferCall(payment.authorization, payment.signature)
-      const isPossible = await account.wouldSucceed(call, signal)
+      const isPossible = await account.wouldSucceed(await callOf(payment), signal)
       return isPossible ? undefined : 'invalid_transaction_state'
     },
-    async settle({ authorization, signature }, signal) {
-      const txHash = await account.send(transferCall(authorization, signature), signal)
-      const { from: payer, nonce } = authorization
+    async settle(payment, signal) {
+      const txHash = await account.send(await callOf(payment), signal)
+      const { from: payer, nonce } = payment.authorization
       log.info({ txHash, payer, nonce, from: account.address }, 'authorized payment sent')
     },
   }
 }
 
+async function callOf(payment: SignedPayment): Promise<ReturnType<typeof transferCall>> {
+  return transferCall(payment.authorization, payment.signature, await isSignedByPayer(payment))
+}
+
+function isSignedByPayer({ authorization, signature }: SignedPayment): Promise<boolean> {
+  const { name, version, chainId } = USDT0
+  return isSignedByAccount(authorization, { name, version, chainId }, signature)
+}
+
 /** Whether somebody else signed. Of a contract wallet only its token, or a facilitator, can tell. */
 export async function checkSigner(
   chain: Pick<Chain, 'isContract'>,
-  { authorization, signature }: SignedPayment,
+  payment: SignedPayment,
   signal?: AbortSignal,
 ): Promise<PaymentReason | undefined> {
-  const { name, version, chainId } = USDT0
-  const domain = { name, version, chainId }
-  if (await isSignedByAccount(authorization, domain, signature)) return undefined
-  if (await chain.isContract(authorization.from, signal)) return undefined
+  if (await isSignedByPayer(payment)) return undefined
+  if (await chain.isContract(payment.authorization.from, signal)) return undefined
   return 'invalid_exact_evm_payload_signature'
 }

@@ -87,6 +87,8 @@ const RETRY_AFTER_SECONDS = 5
 /** Number of calls that a payment is tried for, if each was refunded. */
 const ATTEMPTS_MAX = 5
 const HANDLE_BYTES = 32
+/** Blocks in which a payment that somebody else sent is looked for: those of the time for which it can be valid. */
+const LOOK_BACK_BLOCKS = 400
 
 /** Creates the direct payments of this process. */
 export function createDirectPayments(deps: Deps): DirectPayments {
@@ -129,11 +131,28 @@ async function settleOnce(
   if (known === undefined && payment.offer.extra.needsTerms) await requireTerms(deps, wallet)
   const isPaid = found?.state === 'confirming'
   const reason = isPaid ? undefined : await checkNow(deps, payment, signal)
-  // One that was sent a moment ago cannot be sent again, and is waited for.
-  if (reason !== undefined && found?.state !== 'open') return { reason }
-  const handle = known?.handle ?? (await storePayment(deps, payment, signal))
-  if (!isPaid && reason === undefined) await deps.settler.settle(payment, signal)
+  if (reason !== undefined && found?.state !== 'open') {
+    if (known !== undefined || !(await isUsed(deps, payment, reason, signal))) return { reason }
+  }
+  const isSent = isPaid || reason !== undefined
+  const lookBack = isSent ? LOOK_BACK_BLOCKS : 0
+  const handle = known?.handle ?? (await storePayment(deps, payment, lookBack, signal))
+  if (!isSent) await deps.settler.settle(payment, signal)
   return await waitForCredits(deps, handle, payment, signal)
+}
+
+/**
+ * Whether a payment that cannot be sent was sent by somebody else: a signature is all that it takes. One that was sent a
+ * moment ago by this service is stored, and is waited for.
+ */
+async function isUsed(
+  { chain }: Deps,
+  { authorization }: SignedPayment,
+  reason: PaymentReason,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (reason !== 'invalid_transaction_state') return false
+  return await chain.isAuthorizationUsed(authorization, signal)
 }
 
 async function checkNow(
@@ -149,11 +168,13 @@ async function checkNow(
  * Stores a payment before it is sent, with the block from which its use is looked for: so it is found and credited even if
  * this process ends right after sending it.
  *
+ * @param lookBack blocks before the newest in which it may have been used already
  * @returns the handle of its top-up
  */
 async function storePayment(
   { db, chain, clock, payTo }: Deps,
   { authorization, offer }: SignedPayment,
+  lookBack: number,
   signal: AbortSignal | undefined,
 ): Promise<string> {
   const { token, from: wallet, nonce, value, validBefore } = authorization
@@ -169,7 +190,7 @@ async function storePayment(
     priceDecimals: ONE_DOLLAR.decimals,
     usdPer1000CreditsMicros: USD_PER_1000_CREDITS_MICROS,
     authorizationNonce: nonce,
-    authorizationBlock: tip.number,
+    authorizationBlock: Math.max(0, tip.number - lookBack),
     createdAt: clock.now(),
     expiresAt: new Date(Number(validBefore) * 1000),
   })

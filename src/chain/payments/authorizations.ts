@@ -13,6 +13,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { AuthorizationId, Payment, TransferAuthorization } from '../chain.ts'
 import { AUTHORIZATION_ABI } from '../contracts.ts'
+import type { Endpoints } from '../endpoints/endpoints.ts'
 import { EndpointError } from '../endpoints/failures.ts'
 import type { Log } from '../endpoints/schemas.ts'
 import type { SpanBlock } from '../events/span-block.ts'
@@ -64,29 +65,48 @@ export async function isSignedByAccount(
   }
 }
 
-/** The call that uses an authorization, by whoever sends it. */
+/**
+ * The call that uses an authorization, by whoever sends it.
+ *
+ * @param isPlain whether a plain account signed it; a contract wallet's signature is passed on as it is
+ */
 export function transferCall(
   { token, from, to, value, validAfter, validBefore, nonce }: TransferAuthorization,
   signature: Hex,
+  isPlain: boolean,
 ): { readonly to: Address; readonly data: Hex } {
   const fields = [from, to, value, validAfter, validBefore, nonce] as const
-  const call = { abi: AUTHORIZATION_ABI, functionName: 'transferWithAuthorization' } as const
-  const parts = partsOf(signature)
-  const args =
-    parts === undefined ? ([...fields, signature] as const) : ([...fields, ...parts] as const)
-  return { to: token, data: encodeFunctionData({ ...call, args }) }
+  const args = isPlain ? ([...fields, ...partsOf(signature)] as const) : ([...fields, signature] as const)
+  const call = { abi: AUTHORIZATION_ABI, functionName: 'transferWithAuthorization', args } as const
+  return { to: token, data: encodeFunctionData(call) }
 }
 
-/** v, r and s of a plain account's signature; undefined for any other. */
-function partsOf(signature: Hex): readonly [number, Hex, Hex] | undefined {
-  if (size(signature) !== PLAIN_SIGNATURE_BYTES) return undefined
-  try {
-    const { r, s, yParity } = parseSignature(signature)
-    return [27 + yParity, r, s]
-  } catch {
-    // The bytes of a contract wallet can have the same length.
-    return undefined
-  }
+/** v, r and s of a plain account's signature. */
+function partsOf(signature: Hex): readonly [number, Hex, Hex] {
+  const { r, s, yParity } = parseSignature(signature)
+  return [27 + yParity, r, s]
+}
+
+/**
+ * Whether the payer's nonce is used up, by a transfer or by a cancellation, as any endpoint says.
+ * @throws AppError upstream `dependency_unavailable` when none answers
+ */
+export async function isNonceUsed(
+  endpoints: Endpoints,
+  { token, from, nonce }: AuthorizationId,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const args = [from, nonce] as const
+  const data = encodeFunctionData({ abi: AUTHORIZATION_ABI, functionName: 'authorizationState', args })
+  return await endpoints.askUntil(
+    async (client) => {
+      const call = { to: token, data }
+      const answer = await client.request({ method: 'eth_call', params: [call, 'latest'] })
+      return size(answer) === 32 && BigInt(answer) === 1n
+    },
+    (isUsed) => isUsed,
+    signal,
+  )
 }
 
 /**
