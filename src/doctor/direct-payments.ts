@@ -61,7 +61,8 @@ async function examineGas(endpoint: AskedEndpoint, key: `0x${string}`): Promise<
   }
   const transfers = perGas === 0n ? TRANSFERS_LEAST : wei / (perGas * GAS_OF_TRANSFER)
   const holds = `${address} holds ${formatUnits(wei, COIN_DECIMALS)} FLR, enough for ${transfers} payments`
-  if (transfers === 0n) return wrong(subject, `${holds}: no call can be paid`, `send FLR to ${address}`)
+  if (transfers === 0n)
+    return wrong(subject, `${holds}: no call can be paid`, `send FLR to ${address}`)
   if (transfers < TRANSFERS_LEAST) return warn(subject, holds, `send FLR to ${address}`)
   return ok(subject, holds)
 }

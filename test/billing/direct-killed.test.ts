@@ -1,5 +1,11 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { startServiceProcess } from '../support/service-process.ts'
@@ -10,13 +16,14 @@ import {
   directOffersOf,
   directWorld,
   newPayer,
-  paymentFor,
   payingFetch,
+  paymentFor,
   received,
 } from '../support/x402.ts'
 
 /** A process may die at any step of a payment: what was transferred is credited once, and what was not is not. */
 
+const EXAMPLE = join(import.meta.dirname, '../../examples/x402.mjs')
 let world: DirectWorld
 const upstream = createServer((_request, response) => response.end('{"rewards":7}'))
 
@@ -29,7 +36,7 @@ afterAll(async () => {
   const [ledger, arrived] = [await creditedUnits(world), await received(world)]
   await world.close()
   expect(ledger).toBe(arrived)
-  expect(arrived).toBe(4n * 2000n)
+  expect(arrived).toBe(5n * 2000n)
 })
 
 /** The service in a process of its own on the same database and chain, behind a proxy of its own. */
@@ -79,6 +86,21 @@ test.each([
   // The same payment pays for the call that got no answer.
   expect(await callWith(world.url, header)).toMatchObject({ status: 200 })
   expect(await entriesOf(payer.address)).toEqual(['topup', 'usage'])
+})
+
+test('the published example pays, with the key of a wallet that has no coins', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'x402-'))
+  const key = generatePrivateKey()
+  await world.contracts.mint(
+    ...([world.contracts.usdt0, privateKeyToAccount(key).address, 2000n] as const),
+  )
+  await world.sync()
+  writeFileSync(join(folder, 'wallet.key'), key)
+  const env = { ...process.env, WATCHDOG_DATA_URL: world.url }
+  const run = promisify(execFile)
+  const { stdout } = await run(process.execPath, [EXAMPLE], { cwd: folder, env })
+  rmSync(folder, { recursive: true })
+  expect(stdout).toMatch(/^200 {"rewards":7}\n.*"success":true/)
 })
 
 test('an answer that is lost: the next call pays again, and both payments are in the ledger', async () => {

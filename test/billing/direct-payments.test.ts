@@ -16,8 +16,8 @@ import {
   directWorld,
   newPayer,
   offersOf,
-  paymentFor,
   payingFetch,
+  paymentFor,
   received,
 } from '../support/x402.ts'
 
@@ -206,12 +206,12 @@ test.each<[string, string, Changes]>([
     { authorization: { validAfter: soon(60) } },
   ],
   ['a negative amount', 'invalid_payload', { authorization: { value: '-2000' } }],
-  ['a nonce of another length', 'invalid_payload', { authorization: { nonce: '0x12' }, signed: { nonce: `0x${'12'.repeat(32)}` } }],
   [
-    'a signature of other fields',
-    'invalid_exact_evm_payload_signature',
-    { signed: { value: 1n } },
+    'a nonce of another length',
+    'invalid_payload',
+    { authorization: { nonce: '0x12' }, signed: { nonce: `0x${'12'.repeat(32)}` } },
   ],
+  ['a signature of other fields', 'invalid_exact_evm_payload_signature', { signed: { value: 1n } }],
   [
     'a signature for another chain',
     'invalid_exact_evm_payload_signature',
@@ -246,10 +246,18 @@ function sane(fields: Readonly<Record<string, unknown>>): object {
 
 test.each([
   ['no JSON', 'not base64 at all', 'unsupported_scheme'],
-  ['the prepaid scheme', encoded({ accepted: { scheme: 'flare-watchdog-prepaid' } }), 'unsupported_scheme'],
+  [
+    'the prepaid scheme',
+    encoded({ accepted: { scheme: 'flare-watchdog-prepaid' } }),
+    'unsupported_scheme',
+  ],
   ['a list', encoded([]), 'unsupported_scheme'],
   ['nothing inside', encoded({ x402Version: 2, accepted: { scheme: 'exact' } }), 'invalid_payload'],
-  ['another version', encoded({ x402Version: 1, accepted: { scheme: 'exact' } }), 'invalid_payload'],
+  [
+    'another version',
+    encoded({ x402Version: 1, accepted: { scheme: 'exact' } }),
+    'invalid_payload',
+  ],
 ])('a payment with %s is refused', async (_what, header, error) => {
   expect(await callWith(world.url, header)).toMatchObject({ status: 402, error })
 })
@@ -300,7 +308,10 @@ test('a contract wallet pays with the signature of its owner', async () => {
   await world.contracts.mint(world.contracts.usdt0, wallet, 5000n)
   const [offer] = await directOffersOf(world.url)
   const header = await paymentFor(payer, offer, { authorization: { from: wallet } })
-  expect(await callWith(world.url, header)).toMatchObject({ status: 200, settled: { payer: wallet } })
+  expect(await callWith(world.url, header)).toMatchObject({
+    status: 200,
+    settled: { payer: wallet },
+  })
   const other = await paymentFor(await newPayer(world), offer, { authorization: { from: wallet } })
   expect(await callWith(world.url, other)).toMatchObject({ error: 'invalid_transaction_state' })
   expect(await entriesOf(wallet)).toHaveLength(2)

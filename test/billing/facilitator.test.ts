@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createFacilitator } from '#src/billing/direct/facilitator.ts'
-import type { TransferAuthorization } from '#src/chain/chain.ts'
 import { createDirectPayments } from '#src/billing/direct/service.ts'
+import type { TransferAuthorization } from '#src/chain/chain.ts'
 import { transferCall } from '#src/chain/payments/authorizations.ts'
 import { createFacilitatorClient } from '#src/chain/payments/facilitator-client.ts'
 import {
@@ -15,8 +15,8 @@ import {
   directOffersOf,
   directWorld,
   newPayer,
-  paymentFor,
   payingFetch,
+  paymentFor,
   received,
   setDirectPayments,
 } from '../support/x402.ts'
@@ -57,7 +57,12 @@ async function transfer({ paymentPayload }: Asked): Promise<void> {
     ...{ validAfter: BigInt(sent.validAfter), validBefore: BigInt(sent.validBefore) },
   }
   const { client } = world.devnet
-  const call = { ...transferCall(authorization, signature, true), account, chain: null, gas: 300_000n }
+  const call = {
+    ...transferCall(authorization, signature, true),
+    account,
+    chain: null,
+    gas: 300_000n,
+  }
   await client.waitForTransactionReceipt({ hash: await client.sendTransaction(call) })
 }
 
@@ -110,7 +115,10 @@ test.each<[string, Answer]>([
   ['says nothing that can be read', (response) => void response.end('<html>welcome</html>')],
   ['answers with an error', (response) => void response.writeHead(500).end('{}')],
   ['ends the connection', (response) => void response.destroy()],
-  ['sends elsewhere', (response) => void response.writeHead(302, { location: '/x402/verify' }).end()],
+  [
+    'sends elsewhere',
+    (response) => void response.writeHead(302, { location: '/x402/verify' }).end(),
+  ],
   ['answers without an end', (response) => void response.end(`"${'x'.repeat(100_000)}"`)],
 ])('one that %s gets nothing credited', async (_what, answer) => {
   onSettle = answer

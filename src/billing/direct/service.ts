@@ -16,6 +16,7 @@ import {
   type ResourceId,
   USD_PER_1000_CREDITS_MICROS,
 } from '../price-list.ts'
+import * as authorizations from '../topups/authorization-store.ts'
 import { type AuthorizationOutcome, lookForPayment } from '../topups/authorizations.ts'
 import { ONE_DOLLAR } from '../topups/rules.ts'
 import { type FollowDeps, isChainUnavailable } from '../topups/settle.ts'
@@ -124,7 +125,7 @@ async function settleOnce(
   signal: AbortSignal | undefined,
 ): Promise<DirectPayment | RefusedPayment> {
   const { token, from: wallet, nonce, value } = payment.authorization
-  const known = await store.findAuthorization(deps.db, { wallet, token, nonce })
+  const known = await authorizations.findAuthorization(deps.db, { wallet, token, nonce })
   if (known !== undefined && known.amountUnits !== value) return { reason: 'invalid_payload' }
   const found = known && (await lookForPayment(deps, known.handle, signal))
   if (known !== undefined && found?.state === 'credited') return credited(deps, known.handle, found)
@@ -195,7 +196,7 @@ async function storePayment(
     expiresAt: new Date(Number(validBefore) * 1000),
   })
   if (isNew) return handle
-  const other = await store.findAuthorization(db, { wallet, token, nonce })
+  const other = await authorizations.findAuthorization(db, { wallet, token, nonce })
   if (other === undefined) throw new Error('an authorization was neither stored nor found')
   return other.handle
 }

@@ -4,6 +4,7 @@ import { transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { storedAddress } from '#src/kernel/units.ts'
+import * as authorizations from './authorization-store.ts'
 import { listPaymentsInTransaction } from './payment-store.ts'
 import { recordPayments, storedHash } from './payments.ts'
 import { type FollowDeps, isChainUnavailable, startSettling } from './settle.ts'
@@ -52,12 +53,12 @@ export async function lookForPayment(
     // Newer blocks may still be replaced.
     const next = Math.min(upTo, tip - confirmations + 1) + 1
     const isOver = next > from && (await isPast(chain, next - 1, topup.expiresAt, signal))
-    if (isOver) await store.moveAuthorization(db, topup, from, null)
-    else if (next > from) await store.moveAuthorization(db, topup, from, next)
+    if (isOver) await authorizations.moveAuthorization(db, topup, from, null)
+    else if (next > from) await authorizations.moveAuthorization(db, topup, from, next)
   }
   const outcome = await readOutcome(deps, handle)
   const isDone = outcome.state === 'credited' || outcome.state === 'refused'
-  if (isDone) await store.moveAuthorization(db, topup, from, null)
+  if (isDone) await authorizations.moveAuthorization(db, topup, from, null)
   return outcome
 }
 
@@ -102,7 +103,7 @@ async function readOutcome({ db }: FollowDeps, handle: string): Promise<Authoriz
  */
 export async function followAuthorizations(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const before = new Date(deps.clock.now().getTime() - FOLLOWED_AFTER_MS)
-  const open = await store.listFollowedAuthorizations(deps.db, before, PER_PASS)
+  const open = await authorizations.listFollowedAuthorizations(deps.db, before, PER_PASS)
   const options = {
     quarantine: deps.quarantine,
     kind: 'authorization',

@@ -11,6 +11,7 @@ import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { credit, readBalance, type Terms } from '../account/service.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS } from '../price-list.ts'
 import { createSubscription } from '../subscriptions/service.ts'
+import * as authorizations from './authorization-store.ts'
 import type { PaymentRefusal, PaymentSetup } from './model.ts'
 import type { PaymentOptions } from './payment-options.ts'
 import * as payments from './payment-store.ts'
@@ -189,7 +190,11 @@ async function lookAgain({ db, log }: FollowDeps, row: PaymentRow): Promise<void
   await transact(db, async (tx) => {
     await deleteOpenPayments(tx, row.txHash)
     if (row.handle === null) return
-    await store.followAuthorization(tx, row.handle, Math.max(0, row.blockNumber - LOOK_BACK_BLOCKS))
+    await authorizations.followAuthorization(
+      tx,
+      row.handle,
+      Math.max(0, row.blockNumber - LOOK_BACK_BLOCKS),
+    )
   })
 }
 

@@ -76,7 +76,9 @@ export function transferCall(
   isPlain: boolean,
 ): { readonly to: Address; readonly data: Hex } {
   const fields = [from, to, value, validAfter, validBefore, nonce] as const
-  const args = isPlain ? ([...fields, ...partsOf(signature)] as const) : ([...fields, signature] as const)
+  const args = isPlain
+    ? ([...fields, ...partsOf(signature)] as const)
+    : ([...fields, signature] as const)
   const call = { abi: AUTHORIZATION_ABI, functionName: 'transferWithAuthorization', args } as const
   return { to: token, data: encodeFunctionData(call) }
 }
@@ -97,7 +99,11 @@ export async function isNonceUsed(
   signal?: AbortSignal,
 ): Promise<boolean> {
   const args = [from, nonce] as const
-  const data = encodeFunctionData({ abi: AUTHORIZATION_ABI, functionName: 'authorizationState', args })
+  const data = encodeFunctionData({
+    abi: AUTHORIZATION_ABI,
+    functionName: 'authorizationState',
+    args,
+  })
   return await endpoints.askUntil(
     async (client) => {
       const call = { to: token, data }
