@@ -59,10 +59,7 @@ describe('the configuration', () => {
   })
 
   test.each([
-    [
-      { X402_SETTLEMENT_KEY: key },
-      'NATIVE_PAY_TO is missing (required with X402_SETTLEMENT_KEY)',
-    ],
+    [{ X402_SETTLEMENT_KEY: key }, 'NATIVE_PAY_TO is missing (required with X402_SETTLEMENT_KEY)'],
     [
       { X402_SETTLEMENT_KEY: key, NATIVE_PAY_TO: payTo, X402_FACILITATOR_URL: 'https://a.example' },
       'X402_SETTLEMENT_KEY and X402_FACILITATOR_URL are set: set one of them',

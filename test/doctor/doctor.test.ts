@@ -221,9 +221,11 @@ test.each([
 })
 
 test('the quick part of a start names what is off and endpoints that are wrong, and nothing else', async () => {
-  const config = loadConfig(environment({
+  const config = loadConfig(
+    environment({
       ...{ CHAIN_ID: '19', SMTP_URL: '', EMAIL_FROM: '', X402_SETTLEMENT_KEY: '' },
-    }))
+    }),
+  )
   const found = (await examineQuickly(config, clock)).filter(({ level }) => level !== 'ok')
   expect(found.map(({ subject }) => subject)).toEqual([
     'e-mail',
