@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createApp, type Service } from '#src/app.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -135,6 +136,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
       smtpUrl: inbox.url,
       termsUrl: `${url}/terms`,
       contracts: devnet.contracts,
+      settlementKey: await fundSettlement(devnet),
       xrpl,
       dataUrls: data.urls,
       published,
@@ -186,6 +188,16 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
   await keep(startWeb(parts, ports.port))
   signal?.throwIfAborted()
   return parts
+}
+
+/** Coins of the account that sends the payments of calls. */
+const SETTLEMENT_WEI = 100n * 10n ** 18n
+
+/** Gives coins to a new account. @returns its private key */
+async function fundSettlement(devnet: DevnetWithContracts): Promise<`0x${string}`> {
+  const key = generatePrivateKey()
+  await devnet.setBalance(privateKeyToAccount(key).address, SETTLEMENT_WEI)
+  return key
 }
 
 /**

@@ -9,6 +9,9 @@ import { BOT_PARTS } from '#bot/parts.ts'
 import { createEvidenceChain } from '#src/alerts/evidence/chain.ts'
 import { startPastIncidents } from '#src/alerts/incidents/past.ts'
 import { createTokenLookup } from '#src/auth/service.ts'
+import { createFacilitator } from '#src/billing/direct/facilitator.ts'
+import { createOwnSettler } from '#src/billing/direct/own-settler.ts'
+import { createDirectPayments, type DirectPayments } from '#src/billing/direct/service.ts'
 import { createMetering } from '#src/billing/metering/service.ts'
 import { RESOURCES } from '#src/billing/price-list.ts'
 import { createPaymentOptions } from '#src/billing/topups/payment-options.ts'
@@ -16,6 +19,8 @@ import { createHeads } from '#src/chain/blocks/heads.ts'
 import { createChain } from '#src/chain/client.ts'
 import { createChainIdCheck } from '#src/chain/endpoints/chain-id-check.ts'
 import { createRequestBudget } from '#src/chain/endpoints/request-budget.ts'
+import { createFacilitatorClient } from '#src/chain/payments/facilitator-client.ts'
+import { createSettlementAccount } from '#src/chain/payments/settlement-account.ts'
 import { createPChain, type PChain } from '#src/chain/pchain.ts'
 import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import { createRecoveryPool, logRecoveryCode } from '#src/chain/signatures/recovery-pool.ts'
@@ -227,7 +232,7 @@ export function createApp(
   const metered = { db: meteringDb, clock, log }
   const hostAheadMs = () => msAheadOfDatabase({ db: jobsDb, clock: hostClock })
   const replica = copy && createReplica({ db: copy.db, clock, log, count: meters.countListReading })
-  const app: JobApp = {
+  const base = {
     db,
     replica,
     clock,
@@ -288,7 +293,8 @@ export function createApp(
     typePauses: createTypePauses(),
     hostAheadMs,
     billing,
-  }
+  } satisfies Omit<JobApp, 'directPayments'>
+  const app: JobApp = { ...base, directPayments: directPaymentsOf(config, base) }
   const jobApp: JobApp = {
     ...app,
     db: jobsDb,
@@ -357,6 +363,25 @@ export function createApp(
       await Promise.all([connection.close(CLOSE_MS), copy?.close(CLOSE_MS), recovery.close()])
     },
   }
+}
+
+/** Payments that calls carry; undefined if neither a key nor a facilitator is configured. */
+function directPaymentsOf(
+  { x402, billing, chain: { id: chainId } }: Config,
+  app: Omit<JobApp, 'directPayments'>,
+): DirectPayments | undefined {
+  const { settlementKey: key, facilitatorUrl: url } = x402
+  const payTo = billing.payments.nativePayTo
+  if (!billing.enabled || payTo === undefined) return undefined
+  const { chain, log } = app
+  if (key !== undefined) {
+    const account = createSettlementAccount({ endpoints: chain.access.endpoints, key, chainId })
+    const settler = createOwnSettler({ account, chain, log })
+    return createDirectPayments({ ...app, settler, payTo, chainId })
+  }
+  if (url === undefined) return undefined
+  const settler = createFacilitator({ ask: createFacilitatorClient(url), chain, log })
+  return createDirectPayments({ ...app, settler, payTo, chainId })
 }
 
 function pChain({ pChain: { rpcUrl: url, headers } }: Config): PChain | undefined {

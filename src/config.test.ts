@@ -47,6 +47,35 @@ describe('the configuration', () => {
     })
   })
 
+  const key = `0x${'7a'.repeat(32)}`
+  const payTo = '0x00000000000000000000000000000000000f1a03'
+
+  test('takes payments with calls by its own account or by a facilitator', () => {
+    const own = loadConfig({ ...complete, NATIVE_PAY_TO: payTo, X402_SETTLEMENT_KEY: key })
+    expect(own.x402).toEqual({ settlementKey: key, facilitatorUrl: undefined })
+    const url = 'https://facilitator.example.org/x402'
+    const other = loadConfig({ ...complete, NATIVE_PAY_TO: payTo, X402_FACILITATOR_URL: url })
+    expect(other.x402).toEqual({ settlementKey: undefined, facilitatorUrl: url })
+  })
+
+  test.each([
+    [{ X402_SETTLEMENT_KEY: key }, 'NATIVE_PAY_TO is missing (required with X402_SETTLEMENT_KEY)'],
+    [
+      { X402_SETTLEMENT_KEY: key, NATIVE_PAY_TO: payTo, X402_FACILITATOR_URL: 'https://a.example' },
+      'X402_SETTLEMENT_KEY and X402_FACILITATOR_URL are set: set one of them',
+    ],
+    [
+      { X402_SETTLEMENT_KEY: key, NATIVE_PAY_TO: payTo, CHAIN_ID: '19' },
+      'X402_SETTLEMENT_KEY needs CHAIN_ID 14: chain 19 has no USD₮0',
+    ],
+    [
+      { X402_SETTLEMENT_KEY: `0x${'0'.repeat(64)}`, NATIVE_PAY_TO: payTo },
+      'X402_SETTLEMENT_KEY is wrong: a private key of 0x and 64 hex digits',
+    ],
+  ])('refuses payments with calls that cannot work: %j', (over, problem) => {
+    expect(problemsOf({ ...complete, ...over })).toEqual([problem])
+  })
+
   test.each([
     'http://example.org',
     'help@example.org',

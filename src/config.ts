@@ -1,11 +1,13 @@
 import ipaddr from 'ipaddr.js'
+import { privateKeyToAccount } from 'viem/accounts'
 import { z } from 'zod'
+import { USDT0 } from '#src/billing/direct/model.ts'
 import { RESOURCES } from '#src/billing/price-list.ts'
 import { isClassicAddress } from '#src/chain/xrpl/xrpl-address.ts'
 import { CHAINS } from '#src/kernel/chains.ts'
 import { ROLES } from '#src/kernel/role.ts'
 import { closeName } from '#src/kernel/similar.ts'
-import { Address } from '#src/kernel/units.ts'
+import { Address, Hash } from '#src/kernel/units.ts'
 import {
   baseUrl,
   databaseUrl,
@@ -44,6 +46,10 @@ const secretKey = z
   .base64()
   .refine((text) => Buffer.from(text, 'base64').length === 32, '32 bytes in base64')
   .transform((text) => Buffer.from(text, 'base64'))
+const privateKey = z
+  .string()
+  .refine(isPrivateKey, 'a private key of 0x and 64 hex digits')
+  .transform((text) => z.decode(Hash, text))
 /** Resource ids and base URLs, as JSON. */
 const upstreams = json.pipe(z.partialRecord(z.enum(RESOURCES), baseUrl))
 /** Timeout of each endpoint in milliseconds, by its position; an empty one has the usual timeout. */
@@ -129,6 +135,8 @@ const Environment = z.object({
     .default('WDG'),
   PAYMENT_ROUTER: address.optional(),
   NATIVE_PAY_TO: address.optional(),
+  X402_SETTLEMENT_KEY: privateKey.optional(),
+  X402_FACILITATOR_URL: httpUrl.optional(),
   SERVICE_TOKEN_ADDRESS: address.optional(),
   SERVICE_TOKEN_USD_MICROS: microUsd.transform(BigInt).optional(),
   WFLR_ADDRESS: address.optional(),
@@ -229,6 +237,7 @@ const PAIRS = [
   ['SERVICE_TOKEN_ADDRESS', 'SERVICE_TOKEN_USD_MICROS'],
   ['XRPL_RPC_URL', 'XRPL_DEPOSIT_ADDRESS'],
 ] as const
+const DIRECT_PAYMENTS = ['X402_SETTLEMENT_KEY', 'X402_FACILITATOR_URL'] as const
 
 /** Problems of partly configured features. Features without any variable are off. */
 function halfSetUp(set: Readonly<Record<string, string | undefined>>): readonly string[] {
@@ -246,9 +255,28 @@ function halfSetUp(set: Readonly<Record<string, string | undefined>>): readonly 
     ...(has('PAYMENT_ROUTER') && tokens.length === 0
       ? [`PAYMENT_ROUTER needs a token to take: ${TOKEN_ADDRESSES.join(', ')}`]
       : []),
+    ...directPaymentProblems(set),
     ...(new Set(tokens).size < tokens.length
       ? [`${TOKEN_ADDRESSES.join(', ')} must be different`]
       : []),
+  ]
+}
+
+/** Direct payments go to `NATIVE_PAY_TO`, are sent in one of two ways, and need a token that only Flare has. */
+function directPaymentProblems(
+  set: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const [way, other] = DIRECT_PAYMENTS.filter((name) => set[name] !== undefined)
+  if (way === undefined) return []
+  const chain = set['CHAIN_ID'] ?? String(USDT0.chainId)
+  return [
+    ...(other === undefined ? [] : [`${way} and ${other} are set: set one of them`]),
+    ...(set['NATIVE_PAY_TO'] === undefined
+      ? [`NATIVE_PAY_TO is missing (required with ${way})`]
+      : []),
+    ...(chain === String(USDT0.chainId)
+      ? []
+      : [`${way} needs CHAIN_ID ${USDT0.chainId}: chain ${chain} has no USD₮0`]),
   ]
 }
 
@@ -314,6 +342,7 @@ function shape(env: z.output<typeof Environment>) {
         xrpDepositAddress: env.XRPL_DEPOSIT_ADDRESS,
       },
     },
+    x402: { settlementKey: env.X402_SETTLEMENT_KEY, facilitatorUrl: env.X402_FACILITATOR_URL },
     pChain: { rpcUrl: env.P_CHAIN_RPC_URL, headers: env.P_CHAIN_RPC_HEADERS ?? {} },
     published: {
       datasetUrl: env.PROVIDER_DATASET_URL,
@@ -327,6 +356,18 @@ function shape(env: z.output<typeof Environment>) {
     },
     email: { smtpUrl: env.SMTP_URL, from: env.EMAIL_FROM },
     webhook: { allowPrivate: env.WEBHOOK_ALLOW_PRIVATE },
+  }
+}
+
+function isPrivateKey(text: string): boolean {
+  const key = Hash.safeParse(text)
+  if (!key.success) return false
+  try {
+    privateKeyToAccount(key.data)
+    return true
+  } catch {
+    // Some numbers of 32 bytes are no key.
+    return false
   }
 }
 

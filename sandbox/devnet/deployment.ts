@@ -10,10 +10,12 @@ import {
   parseUnits,
   stringToHex,
 } from 'viem'
+import { USDT0 } from '#src/billing/direct/model.ts'
 import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
 import { cryptoFeedId } from '#src/chain/feeds/feed-names.ts'
 import router from '#src/chain/router/PrepaidRouter.json' with { type: 'json' }
 import type { Address } from '#src/kernel/units.ts'
+import authorizedToken from '../contracts/AuthorizedToken.json' with { type: 'json' }
 import registry from '../contracts/ContractRegistry.json' with { type: 'json' }
 import feeds from '../contracts/PriceFeeds.json' with { type: 'json' }
 import token from '../contracts/Token.json' with { type: 'json' }
@@ -41,6 +43,8 @@ export interface PaymentContractAddresses {
   readonly wflr: Address
   /** A token with 6 decimals. */
   readonly fxrp: Address
+  /** A token with 6 decimals whose transfers can be authorized, in the place of USD₮0. */
+  readonly usdt0: Address
   /** Mock of the FlareContractRegistry, at its usual address. */
   readonly registry: Address
   /** Mock of FtsoV2, found through the registry. */
@@ -92,17 +96,17 @@ export const PRICES = [
 ] as const
 
 /**
- * Sets the code of the mock registry. Then deploys the router, three tokens and the mock FtsoV2 and sets them up, in
+ * Sets the code of the mock registry and of USD₮0. Then deploys the router, three tokens and the mock FtsoV2 and sets them up, in
  * one block: names registered, prices set, tokens allowed, tokens minted for each person.
  */
 export async function deployContracts(
   client: DevnetClient,
   chain: WrittenChain,
 ): Promise<PaymentContractAddresses> {
-  const { data } = await client.call({ data: bytecodeOf(registry) })
-  if (data === undefined)
-    throw new Error('the creation code of the contract registry returned no code')
-  await client.setCode({ address: CONTRACT_REGISTRY_ADDRESS, bytecode: data })
+  await placeContract(client, CONTRACT_REGISTRY_ADDRESS, bytecodeOf(registry))
+  const symbol = stringToHex(USDT0.name, { size: 32 })
+  const creation = creationTransaction(authorizedToken, TOKEN_CREATION, [symbol, 6])
+  await placeContract(client, USDT0.address, creation.data ?? '0x')
   await client.setBalance({ address: OPERATOR, value: OPERATOR_WEI })
   const addresses = contractAddressesAfter(await client.getTransactionCount({ address: OPERATOR }))
   const calls = [...creationCodes(), ...setUpCalls(addresses)]
@@ -119,6 +123,13 @@ export async function deployContracts(
     await writer.release()
   }
   return addresses
+}
+
+/** Sets the code that a creation code returns at an address. */
+async function placeContract(client: DevnetClient, address: Address, data: Hex): Promise<void> {
+  const { data: bytecode } = await client.call({ data })
+  if (bytecode === undefined) throw new Error(`the creation code for ${address} returned no code`)
+  await client.setCode({ address, bytecode })
 }
 
 type CallWithoutSender = Omit<CallOrCreation, 'from'>
@@ -147,12 +158,13 @@ function contractAddressesAfter(firstNonce: number): PaymentContractAddresses {
     fxrp: at(2),
     router: at(3),
     ftsoV2: at(4),
+    usdt0: USDT0.address,
     registry: CONTRACT_REGISTRY_ADDRESS,
   }
 }
 
 function setUpCalls(addresses: PaymentContractAddresses): readonly CallWithoutSender[] {
-  const { serviceToken, wflr, fxrp, ftsoV2 } = addresses
+  const { serviceToken, wflr, fxrp, usdt0, ftsoV2 } = addresses
   const registerName = (text: string, address: Address): CallWithoutSender => ({
     to: addresses.registry,
     data: encodeFunctionData({ abi: REGISTRY_ABI, args: [text, address] }),
@@ -172,13 +184,14 @@ function setUpCalls(addresses: PaymentContractAddresses): readonly CallWithoutSe
         data: setAllowedData(address, true),
       }),
     ),
-    ...tokens.flatMap(({ address, units }) =>
-      Object.values(PEOPLE).map(
-        ({ account }): CallWithoutSender => ({
-          to: address,
-          data: mintData(account.address, units),
-        }),
-      ),
+    ...[...tokens, { address: usdt0, units: parseUnits(START_TOKENS, 6) }].flatMap(
+      ({ address, units }) =>
+        Object.values(PEOPLE).map(
+          ({ account }): CallWithoutSender => ({
+            to: address,
+            data: mintData(account.address, units),
+          }),
+        ),
     ),
   ]
 }

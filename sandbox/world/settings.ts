@@ -16,6 +16,8 @@ export interface PartAddresses {
   readonly smtpUrl: string
   readonly termsUrl: string
   readonly contracts: PaymentContractAddresses
+  /** Private key of the account that sends the payments of calls. */
+  readonly settlementKey: `0x${string}`
   readonly xrpl: { readonly url: string; readonly address: string }
   /** URLs of the metered data. */
   readonly dataUrls: DataUpstream['urls']
@@ -68,12 +70,14 @@ function paymentSettings({
   contracts,
   xrpl,
   dataUrls,
+  settlementKey,
 }: PartAddresses): Readonly<Record<string, string>> {
   return {
     FLARE_CONTRACT_REGISTRY: contracts.registry,
     FORMER_SUBMISSION_ADDRESSES: CONTRACTS.oldSubmission,
     PAYMENT_ROUTER: contracts.router,
     NATIVE_PAY_TO: contracts.payTo,
+    X402_SETTLEMENT_KEY: settlementKey,
     SERVICE_TOKEN_SYMBOL: 'WDG',
     SERVICE_TOKEN_ADDRESS: contracts.serviceToken,
     SERVICE_TOKEN_USD_MICROS: `${SERVICE_TOKEN_USD_MICROS}`,

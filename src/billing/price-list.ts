@@ -72,7 +72,22 @@ export const PAYMENT_ASSETS = [
   { key: 'XRP', way: 'xrpl', decimals: 6, feed: 'XRP/USD', bonusBps: 0, ...XRP_CAPS },
 ] as const
 
+/**
+ * The token that calls are paid with directly (x402, scheme `exact`). It has no quotes: its payer signs a transfer. One unit
+ * counts as one US dollar.
+ */
+export const DIRECT_ASSET = {
+  key: 'USDT0',
+  way: 'authorization',
+  decimals: 6,
+  feed: null,
+  bonusBps: 0,
+  ...NO_CAPS,
+} as const
+
 /** One payment asset. Caps are in whole units. */
-export type PaymentAsset = (typeof PAYMENT_ASSETS)[number]
+export type PaymentAsset = (typeof PAYMENT_ASSETS)[number] | typeof DIRECT_ASSET
 export type AssetKey = PaymentAsset['key']
+/** An asset with quotes. */
+export type QuotedAssetKey = (typeof PAYMENT_ASSETS)[number]['key']
 export type PaymentTokenKey = Extract<PaymentAsset, { way: 'router' }>['key']

@@ -57,12 +57,18 @@ export interface MovingTransaction {
  * way.
  */
 export interface Payment {
-  /** `internal`: coins sent by a contract, which only the balance shows. */
-  readonly way: 'router' | 'native' | 'xrpl' | 'internal'
+  /**
+   * `internal`: coins sent by a contract, which only the balance shows. `authorization`: a transfer of a token that its
+   * payer signed, and anybody sent.
+   */
+  readonly way: 'router' | 'native' | 'xrpl' | 'internal' | 'authorization'
   /** In the notation of its chain: `0x` and lower case, or upper case without `0x` on the XRP Ledger. */
   readonly txHash: string
   readonly logIndex: number
-  /** The 32 bytes by which the payer names the top-up; null without one, and always on the XRP Ledger. */
+  /**
+   * The 32 bytes by which the payer names the top-up, or the nonce of the authorization; null without one, and always on
+   * the XRP Ledger.
+   */
   readonly handle: Hash | null
   /** The destination tag; null without one, and always on Flare. */
   readonly tag: number | null
@@ -85,6 +91,26 @@ export interface PaymentDestinations {
   /** Receives plain transfers, whose data is exactly the handle. */
   readonly payTo: Address | undefined
 }
+
+/**
+ * A transfer of a token that its payer authorized with a signature.
+ * @see EIP-3009
+ */
+export interface TransferAuthorization {
+  readonly token: Address
+  readonly from: Address
+  readonly to: Address
+  /** In the token's smallest unit. */
+  readonly value: bigint
+  /** It can be used in blocks after this time and before the other, in epoch seconds. */
+  readonly validAfter: bigint
+  readonly validBefore: bigint
+  /** 32 bytes that the payer chose. With one nonce a payer can be charged once. */
+  readonly nonce: Hash
+}
+
+/** Names an authorization, and who is to be paid with it. */
+export type AuthorizationId = Pick<TransferAuthorization, 'token' | 'from' | 'to' | 'nonce'>
 
 /** State of a transaction, and its payments to the service. */
 export type PaymentTransactionStatus =
@@ -199,6 +225,17 @@ export interface Chain {
     destinations: PaymentDestinations,
     signal?: AbortSignal,
   ): Promise<readonly Payment[]>
+  /**
+   * The payment by an authorization that was used in one of these blocks, both included; undefined if it was used in none,
+   * or paid somebody else. `upTo` is the last block that was read. Rejects when a block cannot be proven.
+   */
+  authorizedPayment(
+    id: AuthorizationId,
+    blocks: { readonly from: number; readonly to: number },
+    signal?: AbortSignal,
+  ): Promise<{ readonly payment: Payment | undefined; readonly upTo: number }>
+  /** Whether an authorization was used or canceled, as any endpoint says. */
+  isAuthorizationUsed(id: AuthorizationId, signal?: AbortSignal): Promise<boolean>
   /**
    * Whether no endpoint returns this block with the transactions of its header and with a proof of its payments, though
    * at least one of them answers and has later blocks.

@@ -24,6 +24,7 @@ import type { RequestBudget } from './endpoints/request-budget.ts'
 import { createSharedCalls } from './endpoints/shared-calls.ts'
 import { createLogReader } from './events/logs.ts'
 import { createFeeds } from './feeds/feeds.ts'
+import { findAuthorizedPayment, isNonceUsed } from './payments/authorizations.ts'
 import { findTransactionPayments, isUnproven, scanPayments } from './payments/payment-scan.ts'
 import { readRouterState } from './payments/router-state.ts'
 import { createContractAddresses } from './registry.ts'
@@ -163,6 +164,9 @@ export function createChain({
         destinations,
         signal,
       ),
+    authorizedPayment: (id, blocks, signal) =>
+      findAuthorizedPayment({ endpoints, logs, recent, receipts }, id, blocks, signal),
+    isAuthorizationUsed: (id, signal) => isNonceUsed(endpoints, id, signal),
     isUnproven: (number, destinations, signal) =>
       isUnproven({ endpoints, logs, recent, receipts }, number, destinations, signal),
     ownTransfers: (holder, blocks, signal) =>

@@ -54,6 +54,20 @@ export const FTSO_V2_ABI = parseAbi([
 ])
 
 /**
+ * The used functions and events of a token whose transfers can be authorized by a signature. Plain accounts sign with v, r
+ * and s, contract wallets with any bytes.
+ *
+ * @see EIP-3009; Circle, `FiatTokenV2_2`, for the signature as bytes
+ */
+export const AUTHORIZATION_ABI = parseAbi([
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+])
+
+/**
  * The used functions and the event of our payment router, and its errors.
  * @see `src/chain/router/PrepaidRouter.sol`
  */

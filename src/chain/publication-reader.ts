@@ -1,5 +1,5 @@
-import { z } from 'zod'
-import { connectionCause } from './endpoints/connection-cause.ts'
+import type { z } from 'zod'
+import { readText, reasonOf, UnusableAnswer } from './bounded-answer.ts'
 
 /**
  * Content of a URL. `same`: unchanged since the last reading, and not sent again. `absent`: not published.
@@ -37,9 +37,6 @@ const TIMEOUT_MS = 20_000
 const BYTES_MAX = 32 * 1024 * 1024
 /** Maximum number of URLs whose ETag is remembered. */
 const TAGS_MAX = 100
-
-/** An answer that is not a publication. The message is safe to show. */
-class UnusableAnswer extends Error {}
 
 /**
  * Creates a reader of publications at URLs the operator configured. Long because fetching and reading share the ETags.
@@ -94,22 +91,4 @@ export function createPublicationReader({
       }
     },
   }
-}
-
-async function readText(response: Response, bytesMax: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > bytesMax) throw new UnusableAnswer('response too long')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof z.ZodError) return 'malformed response'
-  if (error instanceof SyntaxError) return 'response is not JSON'
-  if (error instanceof UnusableAnswer) return error.message
-  return connectionCause(error) ?? 'connection failed'
 }

@@ -3,6 +3,7 @@ import { totalmem } from 'node:os'
 import type { Config } from '#src/config.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { examineDatabase } from './database.ts'
+import { examineDirectPayments } from './direct-payments.ts'
 import { examineEndpoints } from './endpoints.ts'
 import { findOff } from './features.ts'
 import type { Finding } from './finding.ts'
@@ -14,6 +15,7 @@ export async function examineQuickly(config: Config, clock: Clock): Promise<read
   const found = await Promise.all([
     examineEndpoints(config, { clock, isQuick: true }),
     examinePayments(config),
+    examineDirectPayments(config),
   ])
   return [...findOff(config), ...found.flat()]
 }
@@ -28,6 +30,7 @@ export async function examine(
     examineDatabase(databaseUrl, { clock, migrations }),
     examineEndpoints(config, { clock, isQuick: false }),
     examinePayments(config),
+    examineDirectPayments(config),
     examineTelegram(config),
     examineMail(config, clock),
     examinePublicUrl(config),

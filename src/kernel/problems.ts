@@ -18,6 +18,8 @@ const KINDS: { readonly [Code in ErrorCode]?: ErrorKind } = {
   nonce_used: 'unauthenticated',
   payment_required: 'payment_required',
   insufficient_credits: 'payment_required',
+  payment_invalid: 'payment_required',
+  payment_used: 'payment_required',
   insufficient_scope: 'forbidden',
   terms_not_accepted: 'forbidden',
   wallet_banned: 'forbidden',
@@ -35,6 +37,8 @@ const KINDS: { readonly [Code in ErrorCode]?: ErrorKind } = {
   internal: 'internal',
   dependency_unavailable: 'upstream',
   channel_unavailable: 'upstream',
+  payment_pending: 'upstream',
+  settlement_unavailable: 'upstream',
 }
 
 /** Every error code, ordered by status. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { EvidenceChain } from '#src/alerts/evidence/chain.ts'
+import type { DirectPayments } from '#src/billing/direct/service.ts'
 import type { Metering } from '#src/billing/metering/service.ts'
 import type { ResourceId } from '#src/billing/price-list.ts'
 import type { PaymentSetup } from '#src/billing/topups/model.ts'
@@ -50,6 +51,8 @@ export interface App {
   readonly paymentOptions: PaymentOptions
   /** Charges metered calls. */
   readonly metering: Metering
+  /** Takes payments that metered calls carry; undefined if they are not configured. */
+  readonly directPayments: DirectPayments | undefined
   readonly channels: Channels
   readonly sentMessages: SentMessageIds
   /** What chats remember of wallets. `bot`, which rooms below it must not import, implements it. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { startDevnet } from '#sandbox/devnet.ts'
 import { startMailServer } from '#sandbox/inbox.ts'
 import { startTelegramApi } from '#sandbox/telegram-api.ts'
@@ -53,6 +54,9 @@ afterAll(async () => {
   ])
 })
 
+/** Of an account with coins. */
+const SETTLEMENT_KEY = PEOPLE.carol.privateKey
+
 /** A configuration in which everything works, with changes. */
 function environment(over: Readonly<Record<string, string>> = {}) {
   return testEnvironment({
@@ -64,6 +68,7 @@ function environment(over: Readonly<Record<string, string>> = {}) {
     TELEGRAM_BOT_TOKEN: BOT_TOKEN,
     TELEGRAM_API_ROOT: world.telegram.url,
     NATIVE_PAY_TO: world.devnet.contracts.payTo,
+    X402_SETTLEMENT_KEY: SETTLEMENT_KEY,
     PAYMENT_ROUTER: world.devnet.contracts.router,
     SERVICE_TOKEN_ADDRESS: world.devnet.contracts.serviceToken,
     SERVICE_TOKEN_USD_MICROS: '1000',
@@ -100,6 +105,8 @@ test('finds nothing wrong in a healthy installation, and says what each part can
     'takes the log-in',
     'takes payments for',
     'is accepted by the router',
+    'x402 token: USD₮0 at',
+    'x402 settlement account: ',
     'public address: answers',
     'PostgreSQL ',
     'is up to date',
@@ -112,6 +119,7 @@ test('finds nothing wrong in a healthy installation, and says what each part can
 
 const DEAD = 'http://127.0.0.1:1'
 const OTHER = '0x00000000000000000000000000000000000000a1'
+const EMPTY_KEY = `0x${'5e'.repeat(32)}`
 
 test.each<[string, Readonly<Record<string, string>>, string]>([
   [
@@ -121,7 +129,7 @@ test.each<[string, Readonly<Record<string, string>>, string]>([
   ],
   [
     'another chain',
-    { CHAIN_ID: '19' },
+    { CHAIN_ID: '19', X402_SETTLEMENT_KEY: '' },
     'serves Flare (14), not 19. To do: correct FLARE_RPC_URLS or CHAIN_ID',
   ],
   [
@@ -137,6 +145,16 @@ test.each<[string, Readonly<Record<string, string>>, string]>([
   ['no Telegram', { TELEGRAM_API_ROOT: DEAD }, 'Telegram: does not answer'],
   ['no mail server', { SMTP_URL: 'smtp://127.0.0.1:1' }, 'WRONG e-mail:'],
   [
+    'an account without gas for payments',
+    { X402_SETTLEMENT_KEY: EMPTY_KEY },
+    'holds 0 FLR, enough for 0 payments: no call can be paid. To do: send FLR to 0x',
+  ],
+  [
+    'a facilitator that does not answer',
+    { X402_SETTLEMENT_KEY: '', X402_FACILITATOR_URL: DEAD },
+    'x402 facilitator: 127.0.0.1:1 does not answer. To do: correct X402_FACILITATOR_URL',
+  ],
+  [
     'no router',
     { PAYMENT_ROUTER: OTHER },
     'payment router: there is no router at 0x00000000000000000000000000000000000000A1',
@@ -146,6 +164,7 @@ test.each<[string, Readonly<Record<string, string>>, string]>([
     'nobody can pay',
     {
       NATIVE_PAY_TO: '',
+      X402_SETTLEMENT_KEY: '',
       PAYMENT_ROUTER: '',
       SERVICE_TOKEN_ADDRESS: '',
       SERVICE_TOKEN_USD_MICROS: '',
@@ -202,7 +221,11 @@ test.each([
 })
 
 test('the quick part of a start names what is off and endpoints that are wrong, and nothing else', async () => {
-  const config = loadConfig(environment({ CHAIN_ID: '19', SMTP_URL: '', EMAIL_FROM: '' }))
+  const config = loadConfig(
+    environment({
+      ...{ CHAIN_ID: '19', SMTP_URL: '', EMAIL_FROM: '', X402_SETTLEMENT_KEY: '' },
+    }),
+  )
   const found = (await examineQuickly(config, clock)).filter(({ level }) => level !== 'ok')
   expect(found.map(({ subject }) => subject)).toEqual([
     'e-mail',

@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { checkedKey, translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
+import type { DirectOffer, PaymentReason } from '../direct/model.ts'
+import { networkOf } from '../direct/rules.ts'
 import {
   MIN_TOPUP_CREDITS,
   RESOURCE_PRICES_CREDITS,
@@ -90,7 +92,8 @@ export function resourceEntry(
   }
   const accepts = assets.flatMap((state): Offer[] => {
     const { asset, place: to } = state
-    if (asset.way === 'xrpl' || to === undefined || !canBePaidNow(state)) return []
+    if (asset.way === 'xrpl' || asset.way === 'authorization') return []
+    if (to === undefined || !canBePaidNow(state)) return []
     const extra = {
       settlement: SETTLEMENT_NAMES[asset.way],
       docs: '/docs',
@@ -128,17 +131,18 @@ const PATHS = {
 } as const
 
 /** Error of an unpaid call, in the words of x402. */
-export type PaymentError = 'payment_required' | 'unsupported_scheme'
+export type PaymentError = 'payment_required' | 'unsupported_scheme' | PaymentReason
 
 /** The members of a 402 body for x402 version 1, and the rest of the resource's entry. */
 export function paymentRequiredV1(error: PaymentError, entry: ResourceEntry) {
   return { x402Version: 1, error, ...entry } as const
 }
 
-/** Value of the header `PAYMENT-REQUIRED`: x402 version 2 in base64. */
+/** Value of the header `PAYMENT-REQUIRED`: x402 version 2 in base64. The prepaid offers come first. */
 export function paymentRequiredV2(
   error: PaymentError,
   { resource, accepts, description }: ResourceEntry,
+  direct: readonly DirectOffer[],
   place: OfferContext,
 ): string {
   const url = `${place.publicUrl}${resourcePath(resource)}`
@@ -146,17 +150,18 @@ export function paymentRequiredV2(
     x402Version: 2,
     error,
     resource: { url, description, mimeType: MIME_TYPE },
-    accepts: accepts.map(
-      ({ scheme, maxAmountRequired, asset, payTo, maxTimeoutSeconds, extra }) => ({
+    accepts: [
+      ...accepts.map(({ scheme, maxAmountRequired, asset, payTo, maxTimeoutSeconds, extra }) => ({
         scheme,
-        network: `eip155:${place.chainId}`,
+        network: networkOf(place.chainId),
         amount: maxAmountRequired,
         asset,
         payTo,
         maxTimeoutSeconds,
         extra,
-      }),
-    ),
+      })),
+      ...direct,
+    ],
   }
   return Buffer.from(JSON.stringify(required)).toString('base64')
 }

@@ -56,6 +56,7 @@ export const SETTLEMENT_NAMES = {
   router: 'onchain_router_prepaid',
   native: 'native_transfer_prepaid',
   xrpl: 'xrpl_tag_prepaid',
+  authorization: 'x402_exact',
 } as const
 
 /** Reasons why a payment is not credited, or why a submitted transaction contains no payment. */

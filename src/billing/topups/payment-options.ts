@@ -5,9 +5,16 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { type AssetKey, PAYMENT_ASSETS, type PaymentAsset } from '../price-list.ts'
+import { type AssetKey, DIRECT_ASSET, PAYMENT_ASSETS, type PaymentAsset } from '../price-list.ts'
 import type { PaymentSetup } from './model.ts'
-import { capUnits, paymentAssetOf, quotedUnitsFor, type UsdPrice, usdRateOf } from './rules.ts'
+import {
+  capUnits,
+  ONE_DOLLAR,
+  paymentAssetOf,
+  quotedUnitsFor,
+  type UsdPrice,
+  usdRateOf,
+} from './rules.ts'
 
 /** Current state of one payment asset. */
 export interface AssetState {
@@ -189,8 +196,9 @@ async function readState(
 async function readPrice(
   { billing }: PaymentOptionSources,
   view: View,
-  { feed }: PaymentAsset,
+  { key, feed }: PaymentAsset,
 ): Promise<UsdPrice | undefined> {
+  if (key === DIRECT_ASSET.key) return ONE_DOLLAR
   if (feed !== null) return view.feed(feed === 'FLR/USD' ? servedChain().feed : feed)
   const micros = billing.payments.serviceTokenUsdMicros
   return micros === undefined ? undefined : { value: micros, decimals: 6 }
@@ -275,6 +283,9 @@ function placeOf(
       return xrpl && xrpDepositAddress !== undefined
         ? { payTo: xrpDepositAddress, token: undefined }
         : undefined
+    // It is quoted nowhere.
+    case 'authorization':
+      return undefined
     default:
       return asset satisfies never
   }

@@ -5,6 +5,7 @@ import type { Db } from '#src/db/connection.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { storedAddress } from '#src/kernel/units.ts'
+import * as authorizations from './authorization-store.ts'
 import type { PaymentSetup } from './model.ts'
 import * as payments from './payment-store.ts'
 import { paymentAssetOf } from './rules.ts'
@@ -68,8 +69,15 @@ function isSame(row: payments.PaymentRow, { handle, tag, asset, amountUnits }: P
 /** The top-up that a payment names; undefined if there is none. */
 export async function findTopupOfPayment(
   db: Db,
-  { handle, tag }: Pick<Payment, 'handle' | 'tag'>,
+  { way, handle, tag, payer, asset }: Pick<Payment, 'way' | 'handle' | 'tag' | 'payer' | 'asset'>,
 ): Promise<TopupRow | undefined> {
+  if (way === 'authorization') {
+    return authorizations.findAuthorization(db, {
+      wallet: payer,
+      token: asset,
+      nonce: handle ?? '',
+    })
+  }
   if (handle !== null) return store.findTopup(db, handle)
   return tag === null ? undefined : store.findTopupByTag(db, tag)
 }

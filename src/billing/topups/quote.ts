@@ -83,6 +83,8 @@ export async function createTopup(
     priceDecimals: price.decimals,
     usdPer1000CreditsMicros: rate.usdPer1000CreditsMicros,
     renews,
+    authorizationNonce: null,
+    authorizationBlock: null,
     createdAt,
     expiresAt: new Date(createdAt.getTime() + QUOTE_SECONDS * 1000),
   })

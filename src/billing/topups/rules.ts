@@ -3,6 +3,7 @@ import type { Payment } from '#src/chain/chain.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import {
   type AssetKey,
+  DIRECT_ASSET,
   PAYMENT_ASSETS,
   type PaymentAsset,
   USD_PER_1000_CREDITS_MICROS,
@@ -24,12 +25,15 @@ export interface CreditRate {
   readonly usdPer1000CreditsMicros: number
 }
 
+/** Price of `DIRECT_ASSET`. */
+export const ONE_DOLLAR: UsdPrice = { value: 1n, decimals: 0 }
+
 const UINT256_MAX = 2n ** 256n - 1n
 const BPS = 10_000n
 
 /** The entry of the price list. */
 export function paymentAssetOf(key: AssetKey): PaymentAsset {
-  const asset = PAYMENT_ASSETS.find((paymentAsset) => paymentAsset.key === key)
+  const asset = [...PAYMENT_ASSETS, DIRECT_ASSET].find((paymentAsset) => paymentAsset.key === key)
   if (asset === undefined) throw new Error(`no payment asset ${key}`)
   return asset
 }

@@ -5,6 +5,7 @@
 import { transact } from '#src/db/connection.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
+import { followAuthorizations } from './authorizations.ts'
 import {
   type CursorRow,
   countFailedRead,
@@ -44,6 +45,12 @@ const AGAIN_MIN_MS = 10_000
 /** Longest wait for the next reading of a gap. */
 export const AGAIN_MAX_MS = HOUR_MS
 
+/** The steps of a pass, in order. */
+const TURNS = [
+  ...[beginComparing, readFlare, readGaps, readXrpl, followAuthorizations],
+  ...[settlePages, compareBalance],
+] as const
+
 /**
  * Runs one pass: reads payments since the last pass, settles payments that are deep enough, and then
  * compares balances. Payments that the comparison finds are settled by the next pass. After a failure the
@@ -53,7 +60,7 @@ export const AGAIN_MAX_MS = HOUR_MS
  */
 export async function settlePayments(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = []
-  for (const turn of [beginComparing, readFlare, readGaps, readXrpl, settlePages, compareBalance]) {
+  for (const turn of TURNS) {
     if (signal.aborted) break
     try {
       await turn(deps, signal)

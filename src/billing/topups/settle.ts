@@ -9,8 +9,9 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { credit, readBalance, type Terms } from '../account/service.ts'
-import type { AssetKey } from '../price-list.ts'
+import { type AssetKey, MIN_TOPUP_CREDITS } from '../price-list.ts'
 import { createSubscription } from '../subscriptions/service.ts'
+import * as authorizations from './authorization-store.ts'
 import type { PaymentRefusal, PaymentSetup } from './model.ts'
 import type { PaymentOptions } from './payment-options.ts'
 import * as payments from './payment-store.ts'
@@ -151,6 +152,7 @@ async function settleOnFlare(
  */
 async function relocate(deps: FollowDeps, row: PaymentRow, signal?: AbortSignal): Promise<void> {
   const { db, clock, log, billing } = deps
+  if (row.way === 'authorization') return await lookAgain(deps, row)
   const topup = row.handle === null ? undefined : await store.findTopup(db, row.handle)
   const { router, nativePayTo: payTo } = billing.payments
   const facts =
@@ -173,6 +175,26 @@ async function relocate(deps: FollowDeps, row: PaymentRow, signal?: AbortSignal)
       const named = { handle, wallet, txHash: row.txHash, submittedAt: now, checkedAt: now }
       await store.saveSubmission(tx, { ...named, ...stateOf(facts) })
     }
+  })
+}
+
+/** Blocks before that of a lost payment from which its authorization is looked for again. */
+const LOOK_BACK_BLOCKS = 100
+
+/** Looks again for the use of an authorization whose block was replaced: it may be in an earlier or a later block. */
+async function lookAgain({ db, log }: FollowDeps, row: PaymentRow): Promise<void> {
+  log.warn(
+    { txHash: row.txHash, handle: row.handle },
+    'block of an authorized payment was replaced; the service looks for the payment again',
+  )
+  await transact(db, async (tx) => {
+    await deleteOpenPayments(tx, row.txHash)
+    if (row.handle === null) return
+    await authorizations.followAuthorization(
+      tx,
+      row.handle,
+      Math.max(0, row.blockNumber - LOOK_BACK_BLOCKS),
+    )
   })
 }
 
@@ -250,6 +272,8 @@ async function write(
     const credited = await addCredits(tx, settled)
     const purchase = await carryOutPurchase(deps, tx, topup.handle)
     const { balanceCredits } = await readBalance(tx, credited.wallet)
+    // A program that pays call by call would otherwise write to its people at every call.
+    if (payment.way === 'authorization' && credited.credits < MIN_TOPUP_CREDITS) return true
     await deps.notices.credited(tx, { ...credited, balanceCredits, purchase })
   }
   return true

@@ -73,7 +73,9 @@ export function listOpenQuotes(
   return db
     .select()
     .from(topups)
-    .where(and(eq(topups.wallet, wallet), gt(topups.expiresAt, now)))
+    .where(
+      and(eq(topups.wallet, wallet), gt(topups.expiresAt, now), isNull(topups.authorizationNonce)),
+    )
     .orderBy(desc(topups.createdAt))
     .limit(limit)
 }

@@ -9,6 +9,7 @@ import {
   primaryKey,
   text,
   timestamp,
+  uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import type { Payment } from '#src/chain/chain.ts'
 import type { AssetKey } from '../price-list.ts'
@@ -41,6 +42,10 @@ export const topups = pgTable(
     usdPer1000CreditsMicros: integer('usd_per_1000_credits_micros').notNull(),
     /** The quote that this quote replaces, because a holder of its link renewed it. */
     renews: text('renews').unique(),
+    /** Nonce of the authorization (EIP-3009) with which the wallet pays; null for quotes. */
+    authorizationNonce: text('authorization_nonce'),
+    /** First block in which the use of the authorization is still looked for; null when it is looked for no more. */
+    authorizationBlock: bigint('authorization_block', { mode: 'number' }),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
   },
@@ -48,6 +53,12 @@ export const topups = pgTable(
     index('topups_wallet').on(table.wallet, table.createdAt),
     index('topups_open').on(table.asset, table.expiresAt),
     index('topups_expires').on(table.expiresAt),
+    uniqueIndex('topups_authorization')
+      .on(table.wallet, table.token, table.authorizationNonce)
+      .where(sql`${table.authorizationNonce} is not null`),
+    index('topups_followed')
+      .on(table.createdAt)
+      .where(sql`${table.authorizationBlock} is not null`),
   ],
 )
 

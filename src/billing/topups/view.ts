@@ -89,7 +89,8 @@ function payment(
   handle: Hash,
 ): Pick<Topup, 'transaction' | 'contractWallet' | 'approval'> {
   const nothing = { transaction: null, contractWallet: null, approval: null }
-  if (paymentAssetOf(asset).way === 'xrpl') return nothing
+  const { way } = paymentAssetOf(asset)
+  if (way === 'xrpl' || way === 'authorization') return nothing
   const to = storedAddress(payTo)
   if (token === null) {
     const transaction = { to, value: amountUnits, data: handle }

@@ -130,7 +130,7 @@ function token(key: prices.PaymentTokenKey): JsonObject {
   }
 }
 
-function termsOf(key: prices.AssetKey): JsonObject {
+function termsOf(key: prices.QuotedAssetKey): JsonObject {
   const { capPerTopup, holdingsCap } = paymentAssetOf(key)
   return {
     available: true,

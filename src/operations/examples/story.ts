@@ -3,7 +3,7 @@
  * watches that wallet, and gets an alert in the evening that most of its balance is gone. All data are
  * fictitious: secrets are placeholders, and payments and URLs lead nowhere.
  */
-import type { AssetKey, PaymentTokenKey } from '#src/billing/price-list.ts'
+import type { PaymentTokenKey, QuotedAssetKey } from '#src/billing/price-list.ts'
 import type { UsdPrice } from '#src/billing/topups/rules.ts'
 import type { Address } from '#src/kernel/units.ts'
 
@@ -53,7 +53,7 @@ export const PRICES = {
   FXRP: { value: 25n, decimals: 1 },
   FLR: { value: 16n, decimals: 3 },
   XRP: { value: 25n, decimals: 1 },
-} as const satisfies Record<AssetKey, UsdPrice>
+} as const satisfies Record<QuotedAssetKey, UsdPrice>
 
 export const MAILBOX = 'ops@example.org'
 export const RECIPIENT = { id: 7, name: 'Pager hook' } as const

@@ -56,6 +56,8 @@ function topup(publicUrl: string, status: TopupStatus, confirmations: number): T
       priceDecimals: price.decimals,
       usdPer1000CreditsMicros: rate.usdPer1000CreditsMicros,
       renews: null,
+      authorizationNonce: null,
+      authorizationBlock: null,
       createdAt,
       expiresAt: new Date(createdAt.getTime() + QUOTE_SECONDS * 1000),
     },

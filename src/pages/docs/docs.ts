@@ -19,6 +19,7 @@ import { QUERY_LENGTH_MAX, searchDocs } from './search.ts'
 import { asHeading, type DocsPart, sideList } from './side.ts'
 import { VERIFIERS, VERIFY_STEPS, WEBHOOKS_PATH } from './verifiers.ts'
 import { eventList, findOfferedType, signalDoc, typeDoc, watchTypes } from './watches.ts'
+import { X402_PATH, x402Doc } from './x402.ts'
 
 const EXAMPLES = new URL('../../../examples/', import.meta.url)
 /** Address of a service in the examples, in whose place each service names its own. */
@@ -45,6 +46,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
   const reference = (t: Translate) => readApiReference(app, t)
   const service = { app, pages: createKeptPages(app) }
   const quickstart = readExample(app, 'quickstart.mjs')
+  const x402Program = readExample(app, 'x402.mjs')
   const verifiers = VERIFIERS.map(({ name, file }) => ({
     name,
     code: readExample(app, `verify/${file}`),
@@ -70,6 +72,9 @@ export function docsPage(server: FastifyInstance, app: App): void {
 
   server.get('/docs/quickstart.mjs', (_request, reply) =>
     reply.type('text/javascript; charset=utf-8').send(quickstart),
+  )
+  server.get(`${X402_PATH}.mjs`, (_request, reply) =>
+    reply.type('text/javascript; charset=utf-8').send(x402Program),
   )
   server.get(CLIENT_PATH, (request, reply) => {
     reply
@@ -162,6 +167,14 @@ export function docsPage(server: FastifyInstance, app: App): void {
         verifiers,
         vector,
       }),
+    }),
+  )
+  page(X402_PATH, (request, reply) =>
+    sendDocs(service, request, reply, {
+      part: '/x402',
+      description: (t) => t('pages:docs.x402.lead'),
+      view: 'docs-x402',
+      data: (t) => x402Doc(app, t, x402Program),
     }),
   )
   server.get('/docs/search', async (request, reply) => {

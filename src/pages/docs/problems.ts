@@ -31,6 +31,8 @@ const EXAMPLES: { readonly [Code in ErrorCode]?: TextValues } = {
   rate_limited: { seconds: 40 },
   too_many_backtests: { count: 10 },
   dependency_unavailable: { seconds: 10 },
+  payment_pending: { seconds: 5 },
+  settlement_unavailable: { seconds: 30 },
 }
 const EXAMPLE_REFERENCE = '6f1c2a9e-3b1d-4f0a-9c55-2f8f5d1f7f10'
 

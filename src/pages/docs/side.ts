@@ -12,6 +12,7 @@ const PARTS = [
   ['/guide', 'pages:docs.guide'],
   ['/api', 'pages:docs.api'],
   ['/webhooks', 'pages:docs.webhooks'],
+  ['/x402', 'pages:docs.x402'],
   ['/watches', 'pages:docs.watches'],
   ['/events', 'pages:docs.events'],
 ] as const

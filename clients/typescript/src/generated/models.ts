@@ -1951,7 +1951,8 @@ export interface PaymentOffer {
     settlement:
       | "onchain_router_prepaid"
       | "native_transfer_prepaid"
-      | "xrpl_tag_prepaid";
+      | "xrpl_tag_prepaid"
+      | "x402_exact";
     /** Path that issues an API token. */
     tokenEndpoint: string;
     /** Path that quotes a top-up. */
@@ -3764,7 +3765,8 @@ export interface Topup {
   settlement:
     | "onchain_router_prepaid"
     | "native_transfer_prepaid"
-    | "xrpl_tag_prepaid";
+    | "xrpl_tag_prepaid"
+    | "x402_exact";
   /** Status of the top-up; confirming: paid, but without enough confirmations yet. */
   status:
     | "draft"
@@ -3879,7 +3881,8 @@ export interface TopupDraft {
   settlement:
     | "onchain_router_prepaid"
     | "native_transfer_prepaid"
-    | "xrpl_tag_prepaid";
+    | "xrpl_tag_prepaid"
+    | "x402_exact";
   /** Status of the top-up; draft: not yet paid. */
   status:
     | "draft"
