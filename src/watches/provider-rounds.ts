@@ -1,14 +1,7 @@
 /** What stored voting rounds say of a provider: results of duties, their counts, rates of the minimal conditions. */
 import type { DailyCounts } from '#src/fsp/indexer/daily-counts.ts'
 import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
-import {
-  ANCHOR_CONDITION,
-  fulfilledShare,
-  PARTICIPATION_CONDITION,
-  type RateCondition,
-  ROUNDS_MIN,
-  UPTIME_MINIMUM,
-} from './types/provider-fsp/conditions.ts'
+import { CONDITIONS, type ConditionStanding, standingOf } from './types/provider-fsp/conditions.ts'
 
 /** Result of one duty in a round. */
 export const DUTY_RESULTS = [
@@ -131,32 +124,16 @@ export function roundsWithin<Round extends { readonly id: number }>(
   return rounds.filter((round) => newest !== undefined && round.id > newest.id - range)
 }
 
-/** Share of fulfilled rounds or polls, and the least share of the protocol; null where it is unknown. */
-type ConditionRate = { rate: number; minimum: number } | null
+/** Minimal conditions by name. */
+export type MinimalConditions = Readonly<Record<keyof typeof CONDITIONS, ConditionStanding | null>>
 
-/** Rates of the minimal conditions. */
-export interface MinimalConditions {
-  readonly anchor: ConditionRate
-  readonly fdc: ConditionRate
-  readonly uptime: ConditionRate
-}
-
-/** Rates of the minimal conditions over these rounds; null with less than ROUNDS_MIN of them, for uptime without polls. */
+/** How a provider stands in the minimal conditions of the reward epoch, by its rounds, newest first. */
 export function minimalConditionsOf(rounds: readonly ProviderObservation[]): MinimalConditions {
-  const rateOf = ({ count, protocolMinimum: minimum }: RateCondition) => {
-    const counts = rounds.flatMap((round) => {
-      const counted = count(round)
-      return counted === undefined ? [] : [counted]
-    })
-    return counts.length < ROUNDS_MIN ? null : { rate: fulfilledShare(counts), minimum }
-  }
-  const polls = rounds
-    .flatMap(({ nodes }) => nodes ?? [])
-    .flatMap(({ connectedPolls, polls }) => (polls > 0 ? [[connectedPolls, polls] as const] : []))
   return {
-    anchor: rateOf(ANCHOR_CONDITION),
-    fdc: rateOf(PARTICIPATION_CONDITION),
-    uptime: polls.length === 0 ? null : { rate: fulfilledShare(polls), minimum: UPTIME_MINIMUM },
+    anchor: standingOf(CONDITIONS.anchor, rounds),
+    fdc: standingOf(CONDITIONS.fdc, rounds),
+    fastUpdates: standingOf(CONDITIONS.fastUpdates, rounds),
+    uptime: standingOf(CONDITIONS.uptime, rounds),
   }
 }
 

@@ -91,7 +91,7 @@ test('the end of a validator’s stake stays known after it left', () => {
   addValidatorPoll(carried, { 'NodeID-A': { connected: true, endsAt: 1_790_000_060 } })
   for (const isListed of [true, false]) {
     addValidatorPoll(carried, { 'NodeID-A': null })
-    expect(takeNodePolls(carried, ['NodeID-A'])).toMatchObject([
+    expect(takeNodePolls(carried, ['NodeID-A'], 452)).toMatchObject([
       { isListed, endsAt: 1_790_000_060 },
     ])
   }

@@ -8,6 +8,7 @@ import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
 import { keepVoters } from './by-voter.ts'
 import { CallState, EMPTY_CALLS, nextCalls } from './call-state.ts'
+import { EMPTY_EPOCH, EpochState, forgetEpochCounts, nextEpochUpdates } from './epoch-state.ts'
 import {
   EMPTY_LONG_UPDATES,
   forgetRefusedUpdates,
@@ -35,6 +36,7 @@ export const CarriedState = z.object({
   ...RegistrationState.shape,
   ...CallState.shape,
   ...PollState.shape,
+  ...EpochState.shape,
   /** Current and former addresses of voter registries and Relays, by registry name. */
   contracts: z.record(z.string(), z.array(Address)),
 })
@@ -47,6 +49,7 @@ export const EMPTY_STATE: CarriedState = {
   ...EMPTY_REGISTRATIONS,
   ...EMPTY_CALLS,
   ...EMPTY_POLLS,
+  ...EMPTY_EPOCH,
   contracts: {},
 }
 
@@ -54,6 +57,7 @@ export const EMPTY_STATE: CarriedState = {
 export function addBlock(state: CarriedState, block: ProtocolBlock, owners: AccountOwners): void {
   nextSilence(state, block, owners)
   nextLongUpdates(state, block, owners)
+  nextEpochUpdates(state, block, owners)
   nextRegistrations(state, block)
   nextCalls(state, block, owners)
 }
@@ -91,6 +95,7 @@ export function forgetOtherProviders(state: CarriedState, retained: RetainedProv
   const { members, watched, nodeIds } = retained
   forgetSilence(state, retained)
   forgetRefusedUpdates(state, members)
+  forgetEpochCounts(state, members)
   keepVoters(state.registrations, new Set([...members, ...watched]))
   keepVoters(state.calls, watched)
   forgetPolls(state, nodeIds)

@@ -144,7 +144,7 @@ export function watchedPartsOf(
   for (const nodeId of nodeIds) {
     state.polls[nodeId] ??= { polls: 0, connectedPolls: 0, absentPolls: 0, endsAt: null }
   }
-  const nodes = takeNodePolls(state, nodeIds)?.filter(
+  const nodes = takeNodePolls(state, nodeIds, policy?.rewardEpoch)?.filter(
     ({ polls, isListed }) => polls > 0 || !isListed,
   )
   const registration = registrationOf({ state, policies }, voter, { nowSeconds, known, policy })

@@ -1,6 +1,12 @@
 /** A provider's page: all stored and current data about the provider, in the reader's language. */
 import { formatAmounts } from '#src/i18n/amounts.ts'
-import { formatDuration, formatNumber, formatPercent, shortAddress } from '#src/i18n/format.ts'
+import {
+  formatDateTime,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+  shortAddress,
+} from '#src/i18n/format.ts'
 import { checkedKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
@@ -133,15 +139,22 @@ function notListedText(t: Translate, { validators }: ProviderView): string | und
 
 /** Eligibility by the last published eligibility data, and the current rates of the minimal conditions. */
 function conditionsOf(t: Translate, { view, eligibility }: FoundProvider): readonly Field[] {
-  const rates = (['anchor', 'fdc', 'uptime'] as const).flatMap((name): Field[] => {
+  const rates = (['anchor', 'fdc', 'fastUpdates', 'uptime'] as const).flatMap((name): Field[] => {
     const condition = view.minimalConditions[name]
     if (condition === null) return []
-    const rate = formatPercent(condition.rate, t.locale)
-    const minimum = formatPercent(condition.minimum, t.locale)
+    const [rate, minimum, used] = [condition.rate, condition.minimum, condition.used].map((share) =>
+      formatPercent(Math.floor(share * 100) / 100, t.locale),
+    )
+    const values = { rate: rate ?? '', minimum: minimum ?? '', used: used ?? '' }
+    const ends = condition.budgetEndsAt && formatDateTime(condition.budgetEndsAt, t.locale, 'UTC')
+    const sentences = [
+      t('pages:provider.ofMinimum', values),
+      ...(ends === null ? [] : [t('pages:provider.budgetEnds', { date: ends })]),
+    ]
     return [
       {
         label: t(`pages:provider.condition.${name}`),
-        value: t('pages:provider.ofMinimum', { rate, minimum }),
+        value: sentences.join(' '),
         isSentence: true,
       },
     ]
