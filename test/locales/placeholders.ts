@@ -268,6 +268,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   span: 'governedDuration',
   spentDay: 'amount',
   spentWeek: 'amount',
+  stakeEnd: 'instant',
   starts: 'instant',
   state: 'term',
   status: 'identifier',

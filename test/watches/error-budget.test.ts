@@ -30,7 +30,7 @@ async function play(rounds: number): Promise<void> {
   for (let round = 1; round <= rounds; round += 1) {
     await world.simulation().playRounds(1)
     await world.publish()
-    if (round % 4 === 0) await world.read()
+    await world.read()
   }
   await world.scan()
 }

@@ -18,7 +18,7 @@ import { fastUpdates } from './fast-updates.ts'
 import { providerFsp } from './index.ts'
 import { notInPolicy, registration } from './registration.ts'
 import { txFailed } from './transactions.ts'
-import { validatorNotListed } from './validators.ts'
+import { stakeEnd, validatorNotListed } from './validators.ts'
 
 const PROVIDER = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
 const OTHER = '0xc4a19715F3Dd209F01E84ABe65De7c2E9C8b6269'
@@ -725,7 +725,7 @@ test('rewards-unclaimed is info, and a warning in its last 14 days', () => {
 describe('the error budget of a minimal condition', () => {
   const LENGTH = 3360
   /** The epoch after `index` rounds, in which `missed` of its rounds went wrong wholly. */
-  const after = (
+  const epochAfter = (
     index: number,
     missed: number,
     parts: Partial<ProviderObservation> = {},
@@ -745,7 +745,9 @@ describe('the error budget of a minimal condition', () => {
   }
   /** Every tenth round of an epoch; `missedBy` a round so many had gone wrong. */
   const epochOf = (missedBy: (index: number) => number, rounds = LENGTH) =>
-    Array.from({ length: rounds / 10 }, (_, step) => after(step * 10 + 9, missedBy(step * 10 + 9)))
+    Array.from({ length: rounds / 10 }, (_, step) =>
+      epochAfter(step * 10 + 9, missedBy(step * 10 + 9)),
+    )
   const told = (signal: FspSignal, seen: readonly ProviderObservation[]) => {
     const { steps } = fold(signal, seen)
     return steps.flatMap(({ firings }, step) =>
@@ -792,7 +794,7 @@ describe('the error budget of a minimal condition', () => {
     )
     expect(stopped.map((line) => line.split(' ')[1])).toEqual(['early', 'lasts'])
     const seen = epochOf((index) => index + 1, 800)
-    const next = after(0, 0, { rewardEpoch: 453, round: FIRST_ROUND + LENGTH })
+    const next = epochAfter(0, 0, { rewardEpoch: 453, round: FIRST_ROUND + LENGTH })
     const { steps } = fold(find('mc-anchor'), [...seen, next])
     expect(steps.at(-1)?.firings.map(({ event }) => event)).toEqual(['fsp.mc-anchor.recovered'])
   })
@@ -842,7 +844,7 @@ describe('the error budget of a minimal condition', () => {
   })
 
   test('rounds that were not judged neither use the budget nor make it smaller', () => {
-    const half = after(1999, 500)
+    const half = epochAfter(1999, 500)
     const epoch = half.epoch && { ...half.epoch, judged: 1000 }
     const counted = { done: 500 * 63, possible: 1000 * 63, rounds: 1000 }
     const { firings } = mcAnchor.evaluate(
@@ -860,6 +862,29 @@ describe('validators', () => {
       { nodeId: 'NodeID-A', polls: 2, connectedPolls: 2, isListed: true, endsAt: null },
       { nodeId: 'NodeID-B', polls: 2, connectedPolls, isListed, endsAt: 1_790_000_060 },
     ],
+  })
+
+  test('stake-end is announced 14, 7 and 2 days before, once each, and recovers with a later end', () => {
+    const DAY = 86_400
+    const start = 1_658_430_000 + FIRST_ROUND * 90 + 180
+    const end = start + 15 * DAY
+    const node = (endsAt: number, isListed = true) => ({
+      nodes: [{ nodeId: 'NodeID-A', polls: 2, connectedPolls: 2, isListed, endsAt }],
+    })
+    const seen = Array.from({ length: 16 * 24 }, (_, hour) =>
+      observation(hour * 40, node(end, hour < 15 * 24)),
+    )
+    const again = observation(16 * 24 * 40, node(end + 180 * DAY))
+    const { steps } = fold(stakeEnd, [...seen, again])
+    const lines = steps.flatMap(({ firings }, hour) =>
+      firings.map(({ event, severity }) => `${hour / 24} ${event} ${severity}`),
+    )
+    expect(lines).toEqual([
+      '1 fsp.stake-end info',
+      '8 fsp.stake-end warning',
+      '13 fsp.stake-end critical',
+      '16 fsp.stake-end.recovered info',
+    ])
   })
 
   test('validator-not-listed names the missing node, and recovers when it is listed again', () => {
