@@ -107,9 +107,17 @@ export function toneOfRounds({ known, bad }: RoundCounts, range: number): '' | '
 const FINE_SHARE_MIN = 0.99
 const BAD_SHARE_MAX = 0.9
 
-/** Tone of the counts of some days: most providers miss a round now and then. */
+/** Rounds from which on their share says something: a day of them. */
+const TELLING_ROUNDS_MIN = 960
+
+/** Whether there are enough rounds for a share of them to say something. */
+export function isTelling({ rounds }: Pick<DailyCounts, 'rounds'>): boolean {
+  return rounds >= TELLING_ROUNDS_MIN
+}
+
+/** Tone of the counts of some days, none for less than a day: most providers miss a round now and then. */
 export function toneOfDays(days: DailyCounts | null): '' | 'fine' | 'critical' {
-  if (days === null) return ''
+  if (days === null || !isTelling(days)) return ''
   const share = goodShareOf(days)
   if (share >= FINE_SHARE_MIN) return 'fine'
   return share < BAD_SHARE_MAX ? 'critical' : ''
