@@ -186,11 +186,14 @@ const DATA: Readonly<Record<string, Decoder<Data>>> = {
       ...{ isAccepted: boolean, others: OTHERS },
     },
   ),
-  'fsp.registration': object({
-    ...{ ...PROVIDER, rewardEpochId: whole, openedAt: instant, closesAtEarliest: instant },
-    ...{ minutes: whole, isClosed: boolean, preRegistered: nullable(boolean) },
-    preRegistrationFailed: boolean,
-  }),
+  'fsp.registration': object(
+    {
+      ...{ ...PROVIDER, rewardEpochId: whole, openedAt: instant, closesAtEarliest: instant },
+      ...{ minutes: whole, isClosed: boolean, preRegistered: nullable(boolean) },
+      preRegistrationFailed: boolean,
+    },
+    { contractsMovedAt: instant },
+  ),
   'fsp.not-in-policy': object({
     ...{ ...PROVIDER, rewardEpochId: whole, startVotingRoundId: whole, voters: whole },
     ...{ startsAt: instant, active: boolean },

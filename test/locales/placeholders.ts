@@ -181,6 +181,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   misses: { 'messages:fsp.mc-uptime.*': 'longDuration', otherwise: 'counted' },
   missing: { 'bot:slots.short': 'counted', otherwise: 'list' },
   move: 'amount',
+  moved: 'instant',
   ms: 'number',
   mute: 'term',
   name: 'name',

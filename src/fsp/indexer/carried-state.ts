@@ -39,6 +39,8 @@ export const CarriedState = z.object({
   ...EpochState.shape,
   /** Current and former addresses of voter registries and Relays, by registry name. */
   contracts: z.record(z.string(), z.array(Address)),
+  /** Time of the first round since the last move of one of them, epoch seconds; null if none was seen. */
+  contractsMovedAt: z.int().nullable(),
 })
 export type CarriedState = z.output<typeof CarriedState>
 
@@ -51,6 +53,7 @@ export const EMPTY_STATE: CarriedState = {
   ...EMPTY_POLLS,
   ...EMPTY_EPOCH,
   contracts: {},
+  contractsMovedAt: null,
 }
 
 /** Adds a block: accepted fast updates, their senders, and calls of watched providers. */
@@ -75,6 +78,22 @@ export function addUncertainBlock(state: CarriedState): void {
 export function skipBlocks(state: CarriedState): void {
   state.readSince = null
   discardRegistrations(state)
+}
+
+/** Notes the current contracts, and when one of them moved. */
+export function noteContracts(
+  state: CarriedState,
+  contracts: Readonly<Record<string, readonly Address[]>>,
+  atSeconds: number,
+): void {
+  const isMoved = Object.entries(contracts).some(([name, [current]]) => {
+    const before = state.contracts[name]?.[0]
+    return before !== undefined && current !== undefined && before !== current
+  })
+  if (isMoved) state.contractsMovedAt = atSeconds
+  state.contracts = Object.fromEntries(
+    Object.entries(contracts).map(([name, all]) => [name, [...all]]),
+  )
 }
 
 /** Providers and nodes whose state is kept after a round is stored. */

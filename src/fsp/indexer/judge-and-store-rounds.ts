@@ -10,7 +10,7 @@ import { policyOfRound } from '../protocol/policy.ts'
 import type { RoundEvidence } from '../protocol/round-evidence.ts'
 import { addressOfPublicKey } from '../protocol/signatures.ts'
 import type { SystemState, UpdateSettings } from '../reader/provider-states.ts'
-import { CarriedState, forgetOtherProviders } from './carried-state.ts'
+import { CarriedState, forgetOtherProviders, noteContracts } from './carried-state.ts'
 import { insertRound } from './daily-store.ts'
 import { countRound } from './epoch-state.ts'
 import { judgeRefusedUpdates, longestUpdateOf } from './long-updates.ts'
@@ -115,6 +115,7 @@ function judgedRow(
   for (const [voter, e] of countRound(state, records, counted)) {
     records.set(voter, { ...records.get(voter), e })
   }
+  noteContracts(state, chain.rounds.contracts(), block.at.getTime() / 1000)
   for (const voter of current.watched) {
     const parts = watchedPartsOf(current, voter, {
       block,
@@ -129,9 +130,6 @@ function judgedRow(
   state.peaks = {}
   state.longest = {}
   state.registrationMoments = {}
-  state.contracts = Object.fromEntries(
-    Object.entries(chain.rounds.contracts()).map(([name, all]) => [name, [...all]]),
-  )
   forgetOtherProviders(state, {
     members: new Set(
       policies.policies.flatMap((policy) => policy.providers.map(({ voter }) => voter)),

@@ -59,6 +59,8 @@ export const RegistrationPart = z.object({
   wasRegistered: z.boolean(),
   preRegistered: z.boolean().nullable(),
   preRegistrationFailed: z.boolean(),
+  /** Time of the last move of a contract of voting, if that was in the last two reward epochs. */
+  contractsMovedAt: Seconds.exactOptional(),
 })
 
 /** A fast update for more feeds than there are. */

@@ -538,6 +538,14 @@ test('a round that is evaluated twice counts once', () => {
 })
 
 describe('registration', () => {
+  test('names an old client as the probable cause after contracts moved', () => {
+    const example = registration.examples['fsp.registration'] ?? {}
+    const moved = { ...example, contractsMovedAt: '2026-11-22T05:00:00.000Z' }
+    expect(registration.present('fsp.registration', example).advice).toBeUndefined()
+    expect(registration.present('fsp.registration', moved).advice).toBe('old-client')
+    expect(registration.present('fsp.registration.recovered', moved).advice).toBeUndefined()
+  })
+
   const at = observation(0).at.getTime() / 1000
   const open = (openedAt: number, parts = {}) => ({
     registration: {
