@@ -201,7 +201,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   paid: 'amount',
   part: 'number',
   percent: 'amount',
-  period: 'term',
+  period: { 'pages:provider.usual': 'longDuration', otherwise: 'term' },
   policy: 'term',
   prefix: 'code',
   price: {

@@ -9,12 +9,13 @@ import {
 } from '#src/i18n/format.ts'
 import { checkedKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
-import { HOUR_SECONDS } from '#src/kernel/durations.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { App } from '#src/operations/define.ts'
 import { epochText } from '#src/pictures/look-up-text.ts'
 import { PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
 import { daysText, roundsText } from '#src/pictures/rounds-text.ts'
 import { hoursToRegistration } from '#src/pictures/words.ts'
+import type { UsualAlerts } from '#src/watches/backtest/usual.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
 import {
   countRounds,
@@ -108,6 +109,12 @@ function chipsOf(t: Translate, view: ProviderView) {
     return { text, tone: toneOfRounds(countRounds(roundsWithin(view.rounds, count)), count) }
   })
   return [...lead, ...chips]
+}
+
+/** What the usual watch would have sent. */
+export function usualText(t: Translate, { alerts: count, days }: UsualAlerts): string {
+  const period = formatDuration(days * DAY_SECONDS, t.locale, 'long')
+  return t('pages:provider.usual', { count, period })
 }
 
 /** Registration for the next reward epoch. */
