@@ -1,7 +1,12 @@
 /** Badge about a provider's last rounds, for READMEs and sites. Pure. */
 import { formatPercent, shortAddress } from '#src/i18n/format.ts'
 import { escapeHtml } from '#src/i18n/translate.ts'
-import { countRounds, isTelling, roundsWithin, toneOfDays } from '#src/watches/provider-rounds.ts'
+import {
+  countRounds,
+  hasEnoughRounds,
+  roundsWithin,
+  toneOfDays,
+} from '#src/watches/provider-rounds.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { drawableName } from './provider-picture.ts'
 
@@ -34,7 +39,7 @@ export function drawBadge(view: ProviderView, name: string | undefined): string 
     days !== null ? formatPercent(days.rate, 'en') : known === 0 ? '–' : `${known - bad}/${known}`
   // The badge is grey until a day of rounds is known; before the first count, without a problem, until twenty are.
   const colour =
-    days !== null && !isTelling(days)
+    days !== null && !hasEnoughRounds(days)
       ? 'unknown'
       : days !== null
         ? ({ fine: 'fine', '': 'fewBad', critical: 'manyBad' } as const)[toneOfDays(days)]

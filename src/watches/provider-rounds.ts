@@ -1,7 +1,11 @@
 /** What stored voting rounds say of a provider: results of duties, their counts, rates of the minimal conditions. */
 import type { DailyCounts } from '#src/fsp/indexer/daily-counts.ts'
 import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
-import { CONDITIONS, type ConditionStanding, standingOf } from './types/provider-fsp/conditions.ts'
+import {
+  CONDITIONS,
+  type ConditionStatus,
+  conditionStatusOf,
+} from './types/provider-fsp/conditions.ts'
 
 /** Result of one duty in a round. */
 export const DUTY_RESULTS = [
@@ -108,16 +112,16 @@ const FINE_SHARE_MIN = 0.99
 const BAD_SHARE_MAX = 0.9
 
 /** Rounds from which on their share says something: a day of them. */
-const TELLING_ROUNDS_MIN = 960
+const ENOUGH_ROUNDS_MIN = 960
 
 /** Whether there are enough rounds for a share of them to say something. */
-export function isTelling({ rounds }: Pick<DailyCounts, 'rounds'>): boolean {
-  return rounds >= TELLING_ROUNDS_MIN
+export function hasEnoughRounds({ rounds }: Pick<DailyCounts, 'rounds'>): boolean {
+  return rounds >= ENOUGH_ROUNDS_MIN
 }
 
 /** Tone of the counts of some days, none for less than a day: most providers miss a round now and then. */
 export function toneOfDays(days: DailyCounts | null): '' | 'fine' | 'critical' {
-  if (days === null || !isTelling(days)) return ''
+  if (days === null || !hasEnoughRounds(days)) return ''
   const share = goodShareOf(days)
   if (share >= FINE_SHARE_MIN) return 'fine'
   return share < BAD_SHARE_MAX ? 'critical' : ''
@@ -133,15 +137,15 @@ export function roundsWithin<Round extends { readonly id: number }>(
 }
 
 /** Minimal conditions by name. */
-export type MinimalConditions = Readonly<Record<keyof typeof CONDITIONS, ConditionStanding | null>>
+export type MinimalConditions = Readonly<Record<keyof typeof CONDITIONS, ConditionStatus | null>>
 
 /** How a provider stands in the minimal conditions of the reward epoch, by its rounds, newest first. */
 export function minimalConditionsOf(rounds: readonly ProviderObservation[]): MinimalConditions {
   return {
-    anchor: standingOf(CONDITIONS.anchor, rounds),
-    fdc: standingOf(CONDITIONS.fdc, rounds),
-    fastUpdates: standingOf(CONDITIONS.fastUpdates, rounds),
-    uptime: standingOf(CONDITIONS.uptime, rounds),
+    anchor: conditionStatusOf(CONDITIONS.anchor, rounds),
+    fdc: conditionStatusOf(CONDITIONS.fdc, rounds),
+    fastUpdates: conditionStatusOf(CONDITIONS.fastUpdates, rounds),
+    uptime: conditionStatusOf(CONDITIONS.uptime, rounds),
   }
 }
 

@@ -21,7 +21,7 @@ import { CONDITION_ROUNDS } from './types/provider-fsp/conditions.ts'
 
 const DutyResult = z.enum(DUTY_RESULTS).meta({ description: 'operations:field.roundCell' })
 
-const Standing = z
+const ConditionStatus = z
   .object({
     rate: z.number().meta({ description: 'operations:field.rate' }),
     minimum: z.number().meta({ description: 'operations:field.protocolMinimum' }),
@@ -89,7 +89,12 @@ export const ProviderView = z
       .nullable()
       .meta({ description: 'operations:field.fastUpdates' }),
     minimalConditions: z
-      .object({ anchor: Standing, fdc: Standing, uptime: Standing, fastUpdates: Standing })
+      .object({
+        anchor: ConditionStatus,
+        fdc: ConditionStatus,
+        uptime: ConditionStatus,
+        fastUpdates: ConditionStatus,
+      })
       .meta({ description: 'operations:field.minimalConditions' }),
     validators: z
       .array(

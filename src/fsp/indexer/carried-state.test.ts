@@ -11,7 +11,7 @@ import {
   CarriedState,
   EMPTY_STATE,
   forgetOtherProviders,
-  noteContracts,
+  recordContracts,
 } from './carried-state.ts'
 import { countRound } from './epoch-state.ts'
 import { addValidatorPoll, takeNodePolls } from './poll-state.ts'
@@ -91,10 +91,10 @@ test('blocks in which a provider is in no policy do not count as silence', () =>
 
 test('a move of contracts is dated by the first round after it, and not by the first reading', () => {
   const carried = state()
-  noteContracts(carried, { VoterRegistry: [ALPHA], Relay: [ALPHA] }, 100)
+  recordContracts(carried, { VoterRegistry: [ALPHA], Relay: [ALPHA] }, 100)
   expect(carried.contractsMovedAt).toBeNull()
-  noteContracts(carried, { VoterRegistry: [BRAVO, ALPHA], Relay: [ALPHA] }, 190)
-  noteContracts(carried, { VoterRegistry: [BRAVO, ALPHA], Relay: [ALPHA] }, 280)
+  recordContracts(carried, { VoterRegistry: [BRAVO, ALPHA], Relay: [ALPHA] }, 190)
+  recordContracts(carried, { VoterRegistry: [BRAVO, ALPHA], Relay: [ALPHA] }, 280)
   expect(carried.contractsMovedAt).toBe(190)
 })
 

@@ -81,7 +81,7 @@ export function skipBlocks(state: CarriedState): void {
 }
 
 /** Notes the current contracts, and when one of them moved. */
-export function noteContracts(
+export function recordContracts(
   state: CarriedState,
   contracts: Readonly<Record<string, readonly Address[]>>,
   atSeconds: number,

@@ -10,7 +10,7 @@ import { policyOfRound } from '../protocol/policy.ts'
 import type { RoundEvidence } from '../protocol/round-evidence.ts'
 import { addressOfPublicKey } from '../protocol/signatures.ts'
 import type { SystemState, UpdateSettings } from '../reader/provider-states.ts'
-import { CarriedState, forgetOtherProviders, noteContracts } from './carried-state.ts'
+import { CarriedState, forgetOtherProviders, recordContracts } from './carried-state.ts'
 import { insertRound } from './daily-store.ts'
 import { countRound } from './epoch-state.ts'
 import { judgeRefusedUpdates, longestUpdateOf } from './long-updates.ts'
@@ -115,7 +115,7 @@ function judgedRow(
   for (const [voter, e] of countRound(state, records, counted)) {
     records.set(voter, { ...records.get(voter), e })
   }
-  noteContracts(state, chain.rounds.contracts(), block.at.getTime() / 1000)
+  recordContracts(state, chain.rounds.contracts(), block.at.getTime() / 1000)
   for (const voter of current.watched) {
     const parts = watchedPartsOf(current, voter, {
       block,

@@ -8,7 +8,7 @@ const FINE = {
 }
 
 /** A place in the reward epoch. */
-const EPOCH = { roundsLeft: 2679, epochEndsAt: '2026-11-23T07:00:00.000Z', budgetEndsAt: null }
+const EPOCH = { roundsLeft: 277, epochEndsAt: '2026-11-20T19:00:00.000Z', budgetEndsAt: null }
 
 /** A provider that has missed a commit. */
 export const providerExamples: ExamplesOf<typeof operations> = {

@@ -98,14 +98,14 @@ const State = z.object({
   /** Reward epoch of the counts; null before the first. */
   rewardEpoch: z.int().nullable(),
   /** The most harmful stage that was told in the reward epoch. */
-  told: z.enum(STAGES).nullable(),
+  notified: z.enum(STAGES).nullable(),
   isLow: z.boolean(),
   /** Marks by what is counted. */
   marks: z.record(z.string(), z.array(Mark)),
 })
 type State = z.output<typeof State>
 
-const INITIAL: State = { rewardEpoch: null, told: null, isLow: false, marks: {} }
+const INITIAL: State = { rewardEpoch: null, notified: null, isLow: false, marks: {} }
 
 /** `data` of both events of the minimal conditions. */
 const BudgetData = z
@@ -213,13 +213,13 @@ function judgeBudget(
   }
   const marks = Object.fromEntries(all.map(({ name, marks: own }) => [name, own]))
   const { stage } = worst
-  const isNews = stage !== undefined && rankOf(stage) > rankOf(before.told)
+  const isFirst = stage !== undefined && rankOf(stage) > rankOf(before.notified)
   const isAgain = !before.isLow && stage === 'early'
-  if (stage !== undefined && (isNews || isAgain)) {
+  if (stage !== undefined && (isFirst || isAgain)) {
     const severity: Severity = stage === 'spent' ? 'critical' : 'warning'
     const data = dataOf(condition, observation, worst, stage)
-    const told = isNews ? stage : before.told
-    const state = { rewardEpoch, told, isLow: true, marks }
+    const notified = isFirst ? stage : before.notified
+    const state = { rewardEpoch, notified, isLow: true, marks }
     const stateIfDeferred = { ...before, marks }
     const firings = [{ event: `fsp.${condition.id}`, severity, data }]
     return { state, stateIfDeferred, phase: 'firing', firings }
@@ -234,8 +234,8 @@ function judgeBudget(
   return { state: { ...before, isLow: false, marks }, phase: 'ok', firings: [firing] }
 }
 
-/** How a provider stands in a minimal condition. */
-export interface ConditionStanding {
+/** The status of a provider in a minimal condition. */
+export interface ConditionStatus {
   /** Share of the cases of the reward epoch so far that were fulfilled; of the validator with the least budget. */
   readonly rate: number
   /** Share that the protocol requires over the epoch. */
@@ -250,14 +250,14 @@ export interface ConditionStanding {
   readonly budgetEndsAt: Date | null
 }
 
-/** Number of rounds that a standing needs for the present rate. */
+/** Number of rounds that a status needs for the present rate. */
 export const CONDITION_ROUNDS = 100
 
 /** How a provider stands by its rounds, newest first; null where nothing is known of the reward epoch. */
-export function standingOf(
+export function conditionStatusOf(
   condition: Condition,
   rounds: readonly ProviderObservation[],
-): ConditionStanding | null {
+): ConditionStatus | null {
   const [newest] = rounds
   if (newest === undefined) return null
   let marks: State['marks'] = {}
@@ -378,7 +378,7 @@ export const mcFdc = budgetSignal(
 )
 
 /** Minimal condition: fast updates. */
-export const mcFastUpdates = budgetSignal(
+const mcFastUpdates = budgetSignal(
   UPDATES,
   { used: 0.537, rate: 0.47, rounds: 680, done: 735, possible: 1564, roundsToMiss: 311 },
   // The number of updates of an epoch follows from the events of all its blocks.

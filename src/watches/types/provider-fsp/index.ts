@@ -11,7 +11,7 @@ import {
   resolveProvider,
 } from '../provider-target.ts'
 import { BALANCE_SIGNALS } from './balances.ts'
-import { CONDITION_SIGNALS, CONDITIONS, standingOf } from './conditions.ts'
+import { CONDITION_SIGNALS, CONDITIONS, conditionStatusOf } from './conditions.ts'
 import { daysLeft } from './days-left.ts'
 import { FAST_UPDATE_SIGNALS } from './fast-updates.ts'
 import { FDC_SIGNALS } from './fdc.ts'
@@ -63,7 +63,7 @@ function isRoundEnd({ isBetween }: ProviderObservation): boolean {
 /** Used share of the error budget of the minimal condition that used the most; a dash while none is known. */
 function usedBudget(observation: ProviderObservation): DisplayValue {
   const used = Object.values(CONDITIONS).flatMap(
-    (condition) => standingOf(condition, [observation])?.used ?? [],
+    (condition) => conditionStatusOf(condition, [observation])?.used ?? [],
   )
   if (used.length === 0) return { kind: 'identifier', value: MARKS.unknown }
   return { kind: 'percent', value: Math.floor(Math.max(...used) * 100) / 100 }

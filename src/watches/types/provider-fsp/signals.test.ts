@@ -756,7 +756,7 @@ describe('the error budget of a minimal condition', () => {
     Array.from({ length: rounds / 10 }, (_, step) =>
       epochAfter(step * 10 + 9, missedBy(step * 10 + 9)),
     )
-  const told = (signal: FspSignal, seen: readonly ProviderObservation[]) => {
+  const stagesOf = (signal: FspSignal, seen: readonly ProviderObservation[]) => {
     const { steps } = fold(signal, seen)
     return steps.flatMap(({ firings }, step) =>
       firings.map(({ severity, data }) => `${step * 10 + 9} ${data['stage']} ${severity}`),
@@ -768,7 +768,7 @@ describe('the error budget of a minimal condition', () => {
     ['mc-fdc', 0.4, 0.5],
   ] as const)('%s tells once that it does not last, that most is used, and that none is left', (id, share, from) => {
     const allowed = share * LENGTH
-    const [early, most, spent, ...more] = told(
+    const [early, most, spent, ...more] = stagesOf(
       find(id),
       epochOf((index) => index + 1),
     )
@@ -790,13 +790,13 @@ describe('the error budget of a minimal condition', () => {
       (index: number) => Math.floor(0.15 * index),
     ]) {
       for (const id of ['mc-anchor', 'mc-fdc']) {
-        expect(told(find(id), epochOf(missedBy))).toEqual([])
+        expect(stagesOf(find(id), epochOf(missedBy))).toEqual([])
       }
     }
   })
 
   test('an alert ends when the rest lasts comfortably, and with the next reward epoch', () => {
-    const stopped = told(
+    const stopped = stagesOf(
       find('mc-anchor'),
       epochOf((index) => Math.min(index + 1, 250)),
     )
@@ -829,9 +829,9 @@ describe('the error budget of a minimal condition', () => {
         const updates = Math.round(share * weightShare * seen.epoch.updatesOfAll)
         return [{ ...seen, epoch: { ...seen.epoch, weightShare, updates } }]
       })
-    expect(told(find('mc-fast-updates'), short(0.97, 0.02))).toEqual([])
-    expect(told(find('mc-fast-updates'), short(0.7, 0.0019))).toEqual([])
-    const lines = told(find('mc-fast-updates'), short(0.7, 0.02))
+    expect(stagesOf(find('mc-fast-updates'), short(0.97, 0.02))).toEqual([])
+    expect(stagesOf(find('mc-fast-updates'), short(0.7, 0.0019))).toEqual([])
+    const lines = stagesOf(find('mc-fast-updates'), short(0.7, 0.02))
     expect(lines.map((line) => line.split(' ')[1])).toEqual(['early', 'most', 'spent'])
     expect(Number(lines[0]?.split(' ')[0])).toBeLessThan(LENGTH - 960)
   })

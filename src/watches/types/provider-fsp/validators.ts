@@ -117,7 +117,7 @@ const DAYS: Parameter = {
 
 const StakeState = z.object({
   /** By node: the end that was announced last, epoch seconds, and how many days before it. */
-  told: z.record(z.string(), z.object({ endsAt: z.int(), days: z.int() })),
+  notified: z.record(z.string(), z.object({ endsAt: z.int(), days: z.int() })),
 })
 type StakeState = z.output<typeof StakeState>
 
@@ -142,7 +142,7 @@ function stakeEnding(
   { provider, nodes, at }: ProviderObservation,
   parameters: ParameterValues,
 ): Evaluation<StakeState> {
-  const wasOpen = Object.keys(previous.told).length > 0
+  const wasOpen = Object.keys(previous.notified).length > 0
   if (nodes === null || nodes.length === 0) {
     return { state: previous, phase: wasOpen ? 'firing' : 'unknown', firings: [] }
   }
@@ -150,13 +150,14 @@ function stakeEnding(
   const known = nodes.flatMap(({ nodeId, isListed, endsAt }) => {
     if (endsAt === null) return []
     const left = endsAt - at.getTime() / 1000
-    const before = previous.told[nodeId]
-    const told = before?.endsAt === endsAt ? before : undefined
+    const before = previous.notified[nodeId]
+    const notified = before?.endsAt === endsAt ? before : undefined
     const due = [days, ...ANNOUNCED_DAYS]
       .filter((one) => one <= days && left > 0 && left <= one * DAY_SECONDS)
       .toSorted((a, b) => a - b)[0]
-    const isNews = isListed && due !== undefined && due < (told?.days ?? Number.POSITIVE_INFINITY)
-    return [{ nodeId, endsAt, left, told, isNews, due }]
+    const isFirst =
+      isListed && due !== undefined && due < (notified?.days ?? Number.POSITIVE_INFINITY)
+    return [{ nodeId, endsAt, left, notified, isFirst, due }]
   })
   const dataOf = ({ nodeId, endsAt, left }: (typeof known)[number], ofDays: number) =>
     z.encode(StakeEnd, {
@@ -164,12 +165,14 @@ function stakeEnding(
       secondsLeft: wholeSeconds(left),
     })
   const kept = Object.fromEntries(
-    known.flatMap(({ nodeId, told }) => (told === undefined ? [] : [[nodeId, told] as const])),
+    known.flatMap(({ nodeId, notified }) =>
+      notified === undefined ? [] : [[nodeId, notified] as const],
+    ),
   )
-  const [news] = known.filter(({ isNews }) => isNews).toSorted((a, b) => a.left - b.left)
+  const [news] = known.filter(({ isFirst }) => isFirst).toSorted((a, b) => a.left - b.left)
   if (news?.due !== undefined) {
     const { nodeId, endsAt, due } = news
-    const state = { told: { ...kept, [nodeId]: { endsAt, days: due } } }
+    const state = { notified: { ...kept, [nodeId]: { endsAt, days: due } } }
     const severity: Severity =
       due <= CRITICAL_DAYS ? 'critical' : due <= WARNING_DAYS ? 'warning' : 'info'
     const firing = { event: 'fsp.stake-end', severity, data: dataOf(news, due) }
@@ -180,11 +183,11 @@ function stakeEnding(
   const [first] = known.toSorted((a, b) => a.left - b.left)
   if (isOpen || !wasOpen || first === undefined) {
     const phase = isOpen || wasOpen ? 'firing' : 'ok'
-    return { state: isOpen ? { told: kept } : previous, phase, firings: [] }
+    return { state: isOpen ? { notified: kept } : previous, phase, firings: [] }
   }
   const data = dataOf(first, days)
   const firing = { event: 'fsp.stake-end.recovered', severity: 'info', data } as const
-  return { state: { told: {} }, phase: 'ok', firings: [firing] }
+  return { state: { notified: {} }, phase: 'ok', firings: [firing] }
 }
 
 /** Seconds in whole hours, below one in minutes. */
@@ -202,7 +205,7 @@ function presentStakeEnd(_event: string, json: JsonObject): Presentation {
       stakeEnd: { kind: 'instant', at: stakeEndsAt },
       left: { kind: 'duration', seconds: secondsLeft },
     },
-    fields: ['provider', 'node', 'stakeEnd'],
+    fields: ['node'],
   }
 }
 
@@ -224,7 +227,7 @@ export const stakeEnd = defineSignal<ProviderTarget, unknown, ProviderObservatio
   firesOnce: true,
   state: StakeState,
   data: StakeEnd.meta({ id: 'StakeEndData' }),
-  initial: { told: {} },
+  initial: { notified: {} },
   evaluate: (previous, observation, { parameters }) =>
     stakeEnding(previous, observation, parameters),
   present: presentStakeEnd,
