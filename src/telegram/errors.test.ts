@@ -1,5 +1,6 @@
+import { GrammyError, HttpError } from 'grammy'
 import { describe, expect, test } from 'vitest'
-import { finalFailureOf, judgeRefusal } from './errors.ts'
+import { finalFailureOf, judgeRefusal, describe as wordsForLog } from './errors.ts'
 
 describe('judgeRefusal', () => {
   test.each([
@@ -120,4 +121,21 @@ describe('judgeRefusal', () => {
       error: { reason, permanent: false, isOurFault: ours },
     })
   })
+})
+
+test('the words of an error never contain the bot’s token', () => {
+  const token = `4711:${'aB3-_'.repeat(7)}`
+  const text = `request to https://api.telegram.org/bot${token}/sendMessage failed`
+  const refusal = { ok: false, error_code: 400, description: text } as const
+  const errors = [
+    new HttpError(text, new Error(text)),
+    new HttpError(text, text),
+    new GrammyError(text, refusal, 'sendMessage', {}),
+    new Error('outer', { cause: new Error(text) }),
+    text,
+  ]
+  for (const error of errors) {
+    expect(wordsForLog(error)).not.toContain('aB3')
+    expect(wordsForLog(error)).toContain('/bot…/sendMessage')
+  }
 })

@@ -229,8 +229,15 @@ export function wordsOf(error: unknown): string {
   return finalFailureOf(verdictOf(error)).reason
 }
 
-/** An error in one line for a log, with its stack if it is a bug. */
+/** Token of a bot, which the URL of every call contains. */
+const TOKEN = /\d+:[\w-]{30,}/g
+
+/** An error in one line for a log, without the bot's token, with its stack if it is a bug. */
 export function describe(error: unknown): string {
+  return withToken(error).replaceAll(TOKEN, '…')
+}
+
+function withToken(error: unknown): string {
   if (error instanceof GrammyError) return `${error.method}: ${error.description}`
   if (error instanceof HttpError) {
     return error.error instanceof Error ? error.error.message : error.message

@@ -439,8 +439,8 @@ describe('for any waiting deliveries', () => {
         if (next === undefined || next.form !== 'group') return
         if (isOfIncident(next)) return
         const parts = situation.waiting.filter(({ id }) => next.ids.includes(id))
-        const isNews = parts[0]?.kind === 'alert' || parts[0]?.kind === 'raised'
-        if (situation.followsIncident && isNews && parts[0]?.incidentId !== null) {
+        const isFollowed = parts[0]?.kind === 'alert' || parts[0]?.kind === 'raised'
+        if (situation.followsIncident && isFollowed && parts[0]?.incidentId !== null) {
           expect(new Set(parts.map(({ incidentId }) => incidentId)).size).toBe(1)
           return
         }

@@ -214,8 +214,8 @@ function followIncident(incidentId: number, { waiting, incidents }: RecipientSit
   }
   const isOnItsWay = waiting.some((other) => other.taken === 'now' && isOfIncident(other))
   if (isOnItsWay) return { ids }
-  const isNews = (delivery: WaitingDelivery) => isOfIncident(delivery) && !delivery.recovery
-  const news = idsOf(inOrder(waiting, isNews, GROUP_PARTS_MAX))
+  const isAlert = (delivery: WaitingDelivery) => isOfIncident(delivery) && !delivery.recovery
+  const news = idsOf(inOrder(waiting, isAlert, GROUP_PARTS_MAX))
   const first = news.length > 0 ? news : ids
   return { next: { how: 'send', form: first.length > 1 ? 'group' : 'alone', ids: first } }
 }
