@@ -26,7 +26,7 @@ interface Outage {
 const outages = new WeakMap<Logger, Outage>()
 
 /** Whether the database is unreachable, refuses connections, or cannot be written. */
-export function isDatabaseOutage(error: unknown): boolean {
+function isDatabaseOutage(error: unknown): boolean {
   return isConnectionEnd(error) || OUT_OF_ORDER.test(postgresError(error)?.code ?? '')
 }
 

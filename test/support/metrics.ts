@@ -1,7 +1,7 @@
 /** Values of an answer of `/metrics`. */
 
-/** Labels of every series of a process, after its own. */
-const OF_EVERY_SERIES = /,?version="[^"]*",chain="[^"]*"\}$/
+/** The labels of every series of a process. */
+const OF_EVERY_SERIES = /(?<=[{,])(?:version|chain)="[^"]*",?/g
 
 /**
  * The value of each series of the service by its name and its own labels, without those that every series has, such as
@@ -14,8 +14,8 @@ export function seriesOf(payload: string): ReadonlyMap<string, number> {
       .filter((line) => line.startsWith('watchdog_'))
       .map((line): [string, number] => {
         const at = line.lastIndexOf(' ')
-        const name = line.slice(0, at).replace(OF_EVERY_SERIES, '}').replace(/\{\}$/, '')
-        return [name, Number(line.slice(at + 1))]
+        const name = line.slice(0, at).replaceAll(OF_EVERY_SERIES, '').replace(/,\}$/, '}')
+        return [name.replace(/\{\}$/, ''), Number(line.slice(at + 1))]
       }),
   )
 }
