@@ -20,6 +20,9 @@ COPY locales locales
 COPY examples examples
 COPY src src
 COPY bot bot
+# Which commit runs, for log and metrics.
+ARG COMMIT=
+RUN echo "${COMMIT}" > COMMIT
 # Certificates come with Node. Nothing is written but the compile cache, in /tmp.
 ENV PATH=/app/node_modules/.bin:/usr/local/bin:/usr/bin:/bin \
     NODE_ENV=production \
@@ -27,6 +30,5 @@ ENV PATH=/app/node_modules/.bin:/usr/local/bin:/usr/bin:/bin \
 USER 65534:65534
 EXPOSE 8080 9090
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=30s --timeout=5s --start-period=90s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:'+(process.env.INTERNAL_PORT??9090)+'/readyz').then(r=>process.exit(r.ok?0:1),()=>process.exit(1))"]
+HEALTHCHECK --interval=30s --timeout=10s --start-period=90s CMD ["node", "src/probe.ts"]
 CMD ["node", "--max-semi-space-size=16", "--import", "./src/quick-start.js", "src/main.ts"]

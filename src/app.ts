@@ -59,6 +59,7 @@ import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { createMeters, type Meters } from '#src/kernel/meters.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
+import { type Release, readCommit, VERSION } from '#src/kernel/release.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { createReadings } from '#src/metrics.ts'
 import { createNotices } from '#src/notices/service.ts'
@@ -80,6 +81,8 @@ export interface Service {
   readonly server: FastifyInstance
   /** The server of health and metrics; tests inject requests into it, too. */
   readonly internal: FastifyInstance
+  /** What runs: version and commit of the release, and the chain. */
+  readonly release: Release
   /** Keys of the channels that are not configured. */
   readonly off: readonly string[]
   /** The bot, if its token is configured. */
@@ -138,9 +141,14 @@ export function createApp(
   },
 ): Service {
   const { log, hostClock = systemClock } = parts
-  const { heartbeatUrl } = config
-  writeChainNames(serveChain(config.chain.id))
+  const { sendsNothing } = config
+  const heartbeatUrl = sendsNothing ? undefined : config.heartbeatUrl
+  const served = serveChain(config.chain.id)
+  writeChainNames(served)
+  const release: Release = { version: VERSION, commit: readCommit(), chain: served.key }
   const meters = createMeters()
+  // Rules tell chains and releases apart by them.
+  meters.registry.setDefaultLabels({ version: release.version, chain: release.chain })
   const waits = (pool: string) => ({
     onWaited: (seconds: number) => meters.countPoolWait(pool, seconds),
   })
@@ -154,10 +162,12 @@ export function createApp(
   const followed = createServiceClock({ db: jobsDb, hostClock, log })
   const clock = parts.clock ?? followed
   const meteringDb = connection.openPool({ ...METERING_POOL, ...waits('metering') })
-  const replica =
+  const copy =
     readUrl === undefined ? undefined : connect(readUrl, { ...REPLICA_POOL, ...waits('replica') })
-  const access = telegramAccess(config, { db: jobsDb, meters, limits: paceLimits(parts.pace) })
-  const mailServer = mailServerOf(config, { clock, log })
+  const access = sendsNothing
+    ? undefined
+    : telegramAccess(config, { db: jobsDb, meters, limits: paceLimits(parts.pace) })
+  const mailServer = sendsNothing ? undefined : mailServerOf(config, { clock, log })
   const mail = {
     mailer: mailServer,
     from: config.email.from ?? '',
@@ -168,6 +178,7 @@ export function createApp(
     telegram: access,
     botUsername: () => bot?.username(),
     allowPrivateUrls: config.webhook.allowPrivate,
+    sendsNothing,
   })
   const chainId = config.chain.id
   const recovery = createRecoveryPool({ log })
@@ -220,10 +231,10 @@ export function createApp(
   const facts = createWatchTypeFacts({ db, ...factSource })
   const metered = { db: meteringDb, clock, log }
   const hostAheadMs = () => msAheadOfDatabase({ db: jobsDb, clock: hostClock })
+  const replica = copy && createReplica({ db: copy.db, clock, log, count: meters.countListReading })
   const base = {
     db,
-    replica:
-      replica && createReplica({ db: replica.db, clock, log, count: meters.countListReading }),
+    replica,
     clock,
     log,
     meters,
@@ -252,6 +263,7 @@ export function createApp(
     box,
     publicUrl,
     supportUrl: config.supportUrl,
+    sendsNothing,
     botUsername,
     operations: OPERATIONS,
     limits: createLimits({ db, clock }),
@@ -261,10 +273,12 @@ export function createApp(
     attemptCounter: createAttemptCounter(meters),
     health: healthChecks({
       ...{ db, clock, sql, bot: () => bot, mailServer, migrations: MIGRATIONS },
+      ...{ hasBot: access !== undefined, sendsNothing },
       ...{ hostAheadMs, stillForMs: followed.stillForMs },
       contracts: jobsChain.access.contracts,
       chainIdChecks,
       endpoints: [jobsChain.access.endpoints, chain.access.endpoints],
+      replica,
       sources: publishedSources(factSource),
       hasCanary: heartbeatUrl !== undefined,
     }),
@@ -297,7 +311,10 @@ export function createApp(
           token: config.telegram.token,
           ...{ pace: access.pace, parts: BOT_PARTS },
         })
-  const internal = createInternalServer(app.health, createReadings(app), meters.registry)
+  const internal = createInternalServer(app.health, createReadings(app, release), {
+    registry: meters.registry,
+    about: { ...release },
+  })
   const plays = (role: Config['roles'][number]) => config.roles.includes(role)
   let jobs: RunningJobs | undefined
   return {
@@ -305,10 +322,12 @@ export function createApp(
     sql,
     server,
     internal,
+    release,
     bot,
     off: Object.values(channels).flatMap((channel) => (channel.available() ? [] : [channel.key])),
     async start(signal) {
       logRecoveryCode(log)
+      if (sendsNothing) log.warn({}, 'nothing is sent to anybody')
       const patience = { deadlineMs: DATABASE_DEADLINE_MS, logger: log }
       await waitForDatabase(sql, { ...patience, ...(signal && { signal }) })
       if (parts.clock === undefined) await followed.follow()
@@ -317,7 +336,7 @@ export function createApp(
       // Rows inserted while their partition is missing would have to be moved.
       await runOnceBeforeStart(jobApp, retain)
       signal?.throwIfAborted()
-      await internal.listen({ host: config.http.host, port: config.http.internalPort })
+      await internal.listen({ host: config.http.internalHost, port: config.http.internalPort })
       if (plays('api')) {
         await server.register(registerPages, { app })
         bot?.introduce()
@@ -328,7 +347,7 @@ export function createApp(
       jobs = await startJobs(
         { ...jobApp, ...(bot && { bot }) },
         sql,
-        JOBS.filter(({ role }) => plays(role)),
+        JOBS.filter(({ role, sends = false }) => plays(role) && !(sends && sendsNothing)),
       )
     },
     runJobs: () => jobs?.runAll(),
@@ -341,19 +360,19 @@ export function createApp(
       followed.stop()
       // Calls that have ended by now may have left refunds.
       await endAll(log, [app.metering.stop(), internal.close()], SETTLE_MS)
-      await Promise.all([connection.close(CLOSE_MS), replica?.close(CLOSE_MS), recovery.close()])
+      await Promise.all([connection.close(CLOSE_MS), copy?.close(CLOSE_MS), recovery.close()])
     },
   }
 }
 
-/** Payments that calls carry; undefined if neither a key nor a facilitator is configured. */
+/** Payments that calls carry; undefined if neither a key nor a facilitator is configured, or nothing may be sent. */
 function directPaymentsOf(
-  { x402, billing, chain: { id: chainId } }: Config,
+  { x402, billing, sendsNothing, chain: { id: chainId } }: Config,
   app: Omit<JobApp, 'directPayments'>,
 ): DirectPayments | undefined {
   const { settlementKey: key, facilitatorUrl: url } = x402
   const payTo = billing.payments.nativePayTo
-  if (!billing.enabled || payTo === undefined) return undefined
+  if (!billing.enabled || payTo === undefined || sendsNothing) return undefined
   const { chain, log } = app
   if (key !== undefined) {
     const account = createSettlementAccount({ endpoints: chain.access.endpoints, key, chainId })

@@ -93,6 +93,7 @@ const Environment = z.object({
   PUBLIC_URL: origin,
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(8080),
+  INTERNAL_HOST: z.string().optional(),
   INTERNAL_PORT: port.default(9090),
   TRUST_PROXY: z
     .string()
@@ -104,6 +105,7 @@ const Environment = z.object({
   HEARTBEAT_URL: httpUrl.optional(),
   SUPPORT_URL: supportUrl.optional(),
   ROLES: commaList.pipe(z.array(z.enum(ROLES)).min(1)).default([...ROLES]),
+  SEND_NOTHING: flag.default(false),
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug', 'silent']).default('info'),
   CHAIN_ID: z
     .string()
@@ -299,11 +301,13 @@ function shape(env: z.output<typeof Environment>) {
     heartbeatUrl: env.HEARTBEAT_URL,
     supportUrl: env.SUPPORT_URL,
     roles: env.ROLES,
+    sendsNothing: env.SEND_NOTHING,
     logLevel: env.LOG_LEVEL,
     database: shapeDatabase(env),
     http: {
       host: env.HOST,
       port: env.PORT,
+      internalHost: env.INTERNAL_HOST ?? env.HOST,
       internalPort: env.INTERNAL_PORT,
       trustProxy: trustProxy(env.TRUST_PROXY),
       connectionsPerAddress: connectionsPerAddress(env),

@@ -7,6 +7,7 @@ import type { ContractAddresses } from '#src/chain/registry.ts'
 import type { MailServer } from '#src/channels/mail/mailer.ts'
 import { writeToDatabase } from '#src/db/connection.ts'
 import { countPending } from '#src/db/migrate.ts'
+import type { Replica } from '#src/db/replica.ts'
 import { postgresError } from '#src/db/session.ts'
 import { countDueByChannel } from '#src/delivery/service.ts'
 import {
@@ -31,7 +32,7 @@ const OUTBOX_LATE_MS = 2 * MINUTE_MS
 const CANARY_LATE_MS = 12 * MINUTE_MS
 
 /**
- * Checks of the service's dependencies. Without the database or its migrations nothing works; the others
+ * Checks of the service's dependencies, those that are configured. Without the database or its migrations nothing works; the others
  * leave the service usable in part. Long because it lists all checks.
  */
 export function healthChecks({
@@ -41,12 +42,15 @@ export function healthChecks({
   stillForMs,
   sql,
   bot,
+  hasBot = false,
   mailServer,
   migrations,
   contracts,
   chainIdChecks,
   endpoints,
+  replica,
   sources,
+  sendsNothing = false,
   hasCanary,
 }: Pick<JobApp, 'db' | 'clock'> & {
   /** Milliseconds by which this host's clock is ahead of the database's, negative if it is behind. */
@@ -54,8 +58,10 @@ export function healthChecks({
   /** Milliseconds for which the clock of the service will stand still. */
   stillForMs(): number
   readonly sql: Sql
-  /** Returns undefined without a bot token. */
+  /** Returns undefined until the bot is created. */
   bot(): BotService | undefined
+  /** Whether there is a bot. */
+  readonly hasBot?: boolean
   readonly mailServer?: Pick<MailServer, 'problem'> | undefined
   readonly migrations: string
   /** The contracts that the jobs of this process find. */
@@ -64,8 +70,12 @@ export function healthChecks({
   readonly chainIdChecks: readonly Pick<ChainIdCheck, 'problem'>[]
   /** The endpoints of the chain, as each reader of this process knows them. */
   readonly endpoints: readonly Pick<Endpoints, 'failures'>[]
+  /** Copy of the database for lists; undefined if there is none. */
+  readonly replica?: Pick<Replica, 'state'> | undefined
   /** The configured addresses of published data. */
   readonly sources: readonly PublishedSource[]
+  /** Whether this process sends nothing to anybody. */
+  readonly sendsNothing?: boolean
   /** Whether synthetic alerts are raised. */
   readonly hasCanary: boolean
 }): readonly HealthCheck[] {
@@ -85,6 +95,12 @@ export function healthChecks({
       ({ head }) => head?.at,
       () => undefined,
     )
+  const findCanaryProblem = async () => {
+    const arrival = await findCanary({ db })
+    if (arrival === undefined) return 'no synthetic alert has arrived'
+    const lateMs = msSince(arrival.at)
+    return lateMs > CANARY_LATE_MS ? `no synthetic alert for ${seconds(lateMs)}` : undefined
+  }
   const checks: readonly HealthCheck[] = [
     { name: 'database', isVital: true, findProblem: () => findWriteProblem(sql) },
     {
@@ -157,24 +173,17 @@ export function healthChecks({
         return `deliveries wait: ${late.map(({ channel }) => channel).join(', ')}`
       },
     },
-    {
-      name: 'alerts',
-      findProblem: async () => {
-        if (!hasCanary) return undefined
-        const arrival = await findCanary({ db })
-        if (arrival === undefined) return 'no synthetic alert has arrived'
-        const lateMs = msSince(arrival.at)
-        return lateMs > CANARY_LATE_MS ? `no synthetic alert for ${seconds(lateMs)}` : undefined
-      },
-    },
-    {
-      name: 'bot',
-      findProblem: async () => bot()?.problem(),
-    },
-    {
-      name: 'mail',
-      findProblem: async () => mailServer?.problem(),
-    },
+    ...(sendsNothing
+      ? [{ name: 'sending', findProblem: async () => 'nothing is sent to anybody (SEND_NOTHING)' }]
+      : []),
+    ...(hasCanary ? [{ name: 'alerts', findProblem: findCanaryProblem }] : []),
+    ...(hasBot ? [{ name: 'bot', findProblem: async () => bot()?.problem() }] : []),
+    ...(mailServer === undefined
+      ? []
+      : [{ name: 'mail', findProblem: async () => mailServer.problem() }]),
+    ...(replica === undefined
+      ? []
+      : [{ name: 'standby', findProblem: () => findStandbyProblem(db, replica) }]),
   ]
   return checks.map((check) => {
     const { readFigures: read } = check
@@ -224,6 +233,16 @@ async function findWriteProblem(sql: Sql): Promise<string | undefined> {
     if (refusal === undefined) throw error
     return `cannot be written: ${refusal.message}`
   }
+}
+
+/** Why lists are not read from the standby; undefined if they are. */
+async function findStandbyProblem(
+  db: JobApp['db'],
+  replica: Pick<Replica, 'state'>,
+): Promise<string | undefined> {
+  const { problem, lagMs } = await replica.state(db)
+  if (problem === undefined) return undefined
+  return lagMs === undefined ? problem : `${problem}: ${seconds(lagMs)}`
 }
 
 /** Concurrent callers share one reading. */

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type DestinationStream, pino } from 'pino'
 import { endsWithin } from '#src/kernel/ends-within.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { withAdvice } from './log-advice.ts'
 
 /** Names of fields that are removed from the log at any depth. */
 const SECRET_FIELDS = [
@@ -80,8 +81,8 @@ export function createLogger(level: string, stream?: DestinationStream): Logger 
   }
   const logger = stream === undefined ? pino(options) : pino(options, stream)
   return {
-    error: (fields, message) => logger.error(fields, message),
-    warn: (fields, message) => logger.warn(fields, message),
+    error: (fields, message) => logger.error(withAdvice(fields, message), message),
+    warn: (fields, message) => logger.warn(withAdvice(fields, message), message),
     info: (fields, message) => logger.info(fields, message),
     debug: (fields, message) => logger.debug(fields, message),
   }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createApp } from '#src/app.ts'
+import { createApp, type Service } from '#src/app.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import { examineQuickly } from '#src/doctor/examine.ts'
@@ -8,7 +8,6 @@ import { systemClock } from '#src/kernel/clock.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { createLogger, openLogOutput } from '#src/log.ts'
-import release from '../package.json' with { type: 'json' }
 
 /** Deadline for the last lines of the log, in case their reader or another handle blocks the exit. */
 const LAST_LINES_MS = 500
@@ -34,8 +33,8 @@ function readConfig(): Config | undefined {
 }
 
 /** What the line `ready` says of the release and the configuration. */
-function startOf({ publicUrl, roles }: Config) {
-  return { version: release.version, publicUrl, roles }
+function startOf({ publicUrl, roles }: Config, { release, off }: Service) {
+  return { ...release, publicUrl, roles, off }
 }
 
 /** Logs which features are off and why, and what is wrong with endpoints and router. Never rejects. */
@@ -89,7 +88,7 @@ async function run(config: Config): Promise<void> {
     const service = createApp(config, { databaseUrl: url ?? embedded?.url ?? '', log })
     undo.defer(() => service.stop())
     await service.start(stopping.signal)
-    log.info({ ...startOf(config), off: service.off }, 'ready')
+    log.info(startOf(config, service), 'ready')
     void reportQuickly(config, log)
     await stopped
   } catch (error) {

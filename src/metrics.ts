@@ -5,9 +5,9 @@ import { recoveryCode } from '#src/chain/signatures/recover.ts'
 import { countDueByChannel } from '#src/delivery/service.ts'
 import type { MetricReading } from '#src/http/internal.ts'
 import type { JobApp } from '#src/jobs/define.ts'
-import { CHAINS } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { findProblems } from '#src/kernel/health.ts'
+import type { Release } from '#src/kernel/release.ts'
 import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import { readStats } from '#src/operations/figures/figures.ts'
 import {
@@ -15,9 +15,6 @@ import {
   progressOfTypes,
   readObservationProgress,
 } from '#src/watches/observe/progress.ts'
-import release from '../package.json' with { type: 'json' }
-
-const { version } = release
 
 /** Time for which values from the database are cached. */
 const CACHE_MS = 5000
@@ -26,16 +23,26 @@ const CACHE_MS = 5000
  * The metrics that are read when Prometheus asks for them. Those from the database have the same values in every process,
  * except for their age in the cache.
  */
-export function createReadings(app: JobApp): readonly MetricReading[] {
+export function createReadings(
+  app: JobApp,
+  { commit }: Pick<Release, 'commit'>,
+): readonly MetricReading[] {
+  /** Time of the first reading: before the start the clock does not follow the database yet. */
+  let firstAt: Date | undefined
+  const startedAt = () => {
+    firstAt ??= app.clock.now()
+    return firstAt
+  }
   return [
-    ...ledgerReadings(app),
+    ...ledgerReadings(app, startedAt),
     ...creditReadings(app),
     unmatchedReading(app),
-    infoReading(app),
+    infoReading(commit),
     ...deliveryReadings(app),
-    ...workReadings(app),
-    ...canaryReadings(app),
+    ...workReadings(app, startedAt),
+    ...canaryReadings(app, startedAt),
     ...mailReadings(app),
+    ...standbyReadings(app),
     headReading(app),
     telegramReading(app),
     quarantineReading(app),
@@ -83,29 +90,28 @@ function unmatchedReading({ db, clock }: Pick<JobApp, 'db' | 'clock'>): MetricRe
   }
 }
 
-/** The release and the chain of this process. The value is always 1. */
-function infoReading({ chainId }: Pick<JobApp, 'chainId'>): MetricReading {
-  const chain = CHAINS.find(({ id }) => id === chainId)?.key ?? String(chainId)
+/** The commit of this process; its release and chain are labels of every series. The value is always 1. */
+function infoReading(commit: string): MetricReading {
   return {
     name: 'watchdog_info',
-    help: 'Release and chain of this process; always 1.',
-    labels: ['version', 'chain'],
-    read: async () => [{ labels: { version, chain }, value: 1 }],
+    help: 'Release, commit and chain of this process; always 1.',
+    labels: ['commit'],
+    read: async () => [{ labels: { commit }, value: 1 }],
   }
 }
 
 /** Metrics of the synthetic alert; none if no monitor is configured (`HEARTBEAT_URL`). */
-function canaryReadings({ db, clock, heartbeat }: JobApp): readonly MetricReading[] {
+function canaryReadings(
+  { db, clock, heartbeat }: JobApp,
+  startedAt: () => Date,
+): readonly MetricReading[] {
   if (heartbeat === undefined) return []
   const arrival = cached(clock, () => findCanary({ db }))
   return [
     {
       name: 'watchdog_canary_arrived_timestamp_seconds',
-      help: 'Time at which the last synthetic alert arrived.',
-      read: async () => {
-        const canary = await arrival()
-        return canary && canary.at.getTime() / 1000
-      },
+      help: 'Time at which the last synthetic alert arrived; before the first, of the start of the process.',
+      read: async () => ((await arrival())?.at ?? startedAt()).getTime() / 1000,
     },
     {
       name: 'watchdog_canary_seconds',
@@ -126,6 +132,21 @@ function mailReadings({ mailServer }: JobApp): readonly MetricReading[] {
       name: 'watchdog_mail_failing_seconds',
       help: 'Time since which the mail server takes no e-mails of this process; 0 if it does.',
       read: async () => mailServer.failingMs() / 1000,
+    },
+  ]
+}
+
+/** Metric of the copy of the database; none if there is none (`DATABASE_READ_URL`). */
+function standbyReadings({ db, replica }: JobApp): readonly MetricReading[] {
+  if (replica === undefined) return []
+  return [
+    {
+      name: 'watchdog_standby_lag_seconds',
+      help: 'Age of what the standby for lists has; 0 if it has all.',
+      read: async () => {
+        const { lagMs } = await replica.state(db)
+        return lagMs && lagMs / 1000
+      },
     },
   ]
 }
@@ -158,21 +179,21 @@ function telegramReading({ meters }: JobApp): MetricReading {
 }
 
 /** Metrics of the last ledger reconciliation. */
-function ledgerReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly MetricReading[] {
+function ledgerReadings(
+  { db, clock }: Pick<JobApp, 'db' | 'clock'>,
+  startedAt: () => Date,
+): readonly MetricReading[] {
   const lastProof = cached(clock, () => findLastProof(db))
   return [
     {
       name: 'watchdog_ledger_wrong_wallets',
       help: 'Wallets whose entries did not add up to their balance in the last ledger reconciliation.',
-      read: async () => (await lastProof())?.wrongWallets,
+      read: async () => (await lastProof())?.wrongWallets ?? 0,
     },
     {
       name: 'watchdog_ledger_proved_timestamp_seconds',
-      help: 'Time of the last ledger reconciliation.',
-      read: async () => {
-        const proof = await lastProof()
-        return proof && proof.provedAt.getTime() / 1000
-      },
+      help: 'Time of the last ledger reconciliation; before the first, of the start of the process.',
+      read: async () => ((await lastProof())?.provedAt ?? startedAt()).getTime() / 1000,
     },
   ]
 }
@@ -229,13 +250,10 @@ function deliveryReadings({ db, clock, attemptCounter }: JobApp): readonly Metri
  * Metrics of chain reading and watch evaluation. Ages exist from the start of the process, and grow while nothing can be
  * read, also from the database: a rule that compares an age fires then, too.
  */
-function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly MetricReading[] {
-  /** Time of the first reading: before the start the clock does not follow the database yet. */
-  let firstAt: Date | undefined
-  const startedAt = () => {
-    firstAt ??= clock.now()
-    return firstAt
-  }
+function workReadings(
+  { db, clock }: Pick<JobApp, 'db' | 'clock'>,
+  startedAt: () => Date,
+): readonly MetricReading[] {
   const ageOf = (at: Date) => Math.max(0, clock.now().getTime() - at.getTime()) / 1000
   let last = NO_PROGRESS
   const progress = cached(clock, async () => {

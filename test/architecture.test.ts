@@ -93,7 +93,7 @@ const FORBIDDEN: readonly (readonly [string, RegExp, RegExp])[] = [
   [
     'process.env',
     /\bprocess\.env\b/,
-    /^src\/(config|main)\.ts$|^sandbox\/main\.ts$|^src\/(?:db|admin|doctor)\/main\.ts$|^src\/pages\/docs\/calls\.ts$/,
+    /^src\/(config|main|probe)\.ts$|^sandbox\/main\.ts$|^src\/(?:db|admin|doctor)\/main\.ts$|^src\/pages\/docs\/calls\.ts$/,
   ],
   ['the machine’s clock', /\bDate\.now\(\)|\bnew Date\(\)/, /^src\/kernel\/clock\.ts$/],
   ['console', /\bconsole\./, /^sandbox\/.*browser\/|^src\/pages\/docs\/calls\.ts$/],

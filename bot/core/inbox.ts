@@ -10,6 +10,7 @@ import type { Update } from 'grammy/types'
 import { z } from 'zod'
 import type { Sql } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
+import { reportOutage } from '#src/db/outage.ts'
 import { claimDueRows } from '#src/db/queue.ts'
 import { backoffMs } from '#src/kernel/backoff.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
@@ -186,7 +187,8 @@ export async function startInbox(
         await prune()
       } catch (error) {
         failures += 1
-        if (failures === 1) deps.log.warn({ error: describe(error) }, 'inbox cannot be read')
+        if (!reportOutage(deps.log, error) && failures === 1)
+          deps.log.warn({ error: describe(error) }, 'inbox cannot be read')
       }
       await waker.sleep(backoffMs(failures + 1, INBOX_PAUSE_MS), stop.signal)
       waker.reset()
@@ -211,7 +213,8 @@ async function keepLeases(deps: Deps, claims: readonly store.UpdateClaim[]): Pro
     const leasedUntil = new Date(deps.clock.now().getTime() + LEASE_MS)
     await store.extendLeases(deps.db, claims, leasedUntil)
   } catch (error) {
-    deps.log.warn({ error: describe(error) }, 'leases of updates were not extended')
+    if (!reportOutage(deps.log, error))
+      deps.log.warn({ error: describe(error) }, 'leases of updates were not extended')
   }
 }
 

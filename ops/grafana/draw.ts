@@ -67,7 +67,13 @@ async function read({ targets }: Panel): Promise<readonly Series[]> {
     targets.map(async ({ expr, legendFormat }) => {
       const step = (span.to - span.from) / STEPS
       const query = new URLSearchParams({
-        ...{ query: expr, start: `${span.from}`, end: `${span.to}`, step: `${step}` },
+        // All chains.
+        ...{
+          query: expr.replaceAll('$chain', '.*'),
+          start: `${span.from}`,
+          end: `${span.to}`,
+          step: `${step}`,
+        },
       })
       const response = await fetch(`${base}/api/v1/query_range?${query}`)
       if (!response.ok) throw new Error(`${expr}: ${await response.text()}`)

@@ -9,29 +9,17 @@ import {
   http,
   isHex,
   type PublicClient,
-  parseAbi,
   type WalletClient,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { ROUTER_ABI, ROUTER_OWNER_ABI } from '#src/chain/contracts.ts'
 import contract from '#src/chain/router/PrepaidRouter.json' with { type: 'json' }
 import { CHAINS } from '#src/kernel/chains.ts'
 import { address, RouterError } from './arguments.ts'
 
 export { RouterError } from './arguments.ts'
 
-const ABI = parseAbi([
-  'constructor(address owner, address treasury)',
-  'function version() view returns (uint256)',
-  'function owner() view returns (address)',
-  'function treasury() view returns (address)',
-  'function paused() view returns (bool)',
-  'function allowed(address token) view returns (bool)',
-  'function setAllowed(address token, bool on)',
-  'function setPaused(bool on)',
-  'error NotOwner()',
-  'error NoContract(address account)',
-  'error ZeroAddress()',
-])
+const ABI = [...ROUTER_ABI, ...ROUTER_OWNER_ABI]
 const TOKENS = ['SERVICE_TOKEN_ADDRESS', 'WFLR_ADDRESS', 'FXRP_ADDRESS'] as const
 /** How long a transaction is waited for; a block takes about a second. */
 const WAIT_MS = 120_000

@@ -2,8 +2,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '#src/app.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
-import { startEmbedded } from '#src/db/embedded/embedded.ts'
-import { findRunning } from '#src/db/embedded/running.ts'
+import { openBeside } from '#src/db/embedded/running.ts'
 import { countPending } from '#src/db/migrate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { OperatorError } from '#src/kernel/operator-error.ts'
@@ -21,7 +20,7 @@ async function run(config: Config, args: readonly string[]): Promise<void> {
   // The result alone is on standard output.
   const log = createLogger('warn', { write: (text) => process.stderr.write(text) })
   await using undo = new AsyncDisposableStack()
-  const databaseUrl = await openDatabase(config, undo)
+  const databaseUrl = await openBeside(config.database, { logger: log, undo })
   const service = createApp(config, { databaseUrl, log })
   undo.defer(() => service.stop())
   const pending = await countPending(service.sql, MIGRATIONS)
@@ -33,19 +32,6 @@ async function run(config: Config, args: readonly string[]): Promise<void> {
   const output = document === undefined ? process.stdout : process.stderr
   for (const text of lines) output.write(`${text}\n`)
   if (isDry) output.write('nothing was changed: this was a dry run; add --yes to do it\n')
-}
-
-/** The database of the configuration. One that a running service embeds is used beside it. */
-async function openDatabase(
-  { database: { url, dataDir } }: Config,
-  undo: AsyncDisposableStack,
-): Promise<string> {
-  const known = url ?? (await findRunning(dataDir))
-  if (known !== undefined) return known
-  const logger = createLogger('warn', { write: (text) => process.stderr.write(text) })
-  const embedded = await startEmbedded({ dataDir, logger })
-  undo.defer(() => embedded.stop())
-  return embedded.url
 }
 
 function help(): string {

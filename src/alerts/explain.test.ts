@@ -10,7 +10,7 @@ const alert = {
   ...{ type: 'provider-fsp', signal: 'ftso-commit', severity: 'warning', episodeSeverity: null },
   ...{ firedAt: at(0), createdAt: at(1), notifiedAt: at(1), recoveryOf: null, recoveredAt: null },
   ...{ acknowledgedAt: null, acknowledgedBy: null, mutedAt: null, escalatedAt: null },
-  ...{ escalatedTo: null, cooldownUntil: null, remindAt: null },
+  ...{ escalatedTo: null, cooldownUntil: null, remindAt: null, during: null },
 }
 const recipient = {
   ...{ id: 4, wallet, channel: 'telegram', name: 'Ops', target: 'a chat', status: 'active' },
@@ -34,7 +34,7 @@ const entry = {
 // Rows of the tables have more columns than what is explained.
 const facts = {
   ...{ alert, watch, recipientId: 4, recipient, candidates: [candidate] },
-  ...{ settings: DEFAULT_SETTINGS, deliveries: [] },
+  ...{ settings: DEFAULT_SETTINGS, deliveries: [], now: at(10) },
 } as unknown as ExplainedFacts
 const delivery = (status: DeliveryEntry['status'], more: object = {}) => ({
   ...facts,
@@ -61,6 +61,26 @@ test.each<[string, ExplainedFacts]>([
   [
     'other wallet|it belongs to 0x1, not',
     { ...facts, recipient: { ...facts.recipient, wallet: '0x1' } as never },
+  ],
+  [
+    'maintenance|it fired in planned maintenance, in which nobody is sent anything: it is sent if',
+    withAlert({ notifiedAt: null, during: 'maintenance', event: 'fsp.ftso-commit' }),
+  ],
+  [
+    'maintenance, ended|and it ended before that did',
+    withAlert({ during: 'maintenance', event: 'fsp.ftso-commit', recoveredAt: at(5) }),
+  ],
+  [
+    'maintenance, never sent|so it is never sent',
+    withAlert({ during: 'maintenance', event: 'balance.changed' }),
+  ],
+  [
+    'retention over|what became of messages is kept for 30 days',
+    { ...facts, now: new Date(at(1).getTime() + 31 * 86_400_000) },
+  ],
+  [
+    'no recipients|the wallet has no recipients',
+    { ...facts, recipient: undefined, candidates: [] },
   ],
   ['inhibited|another open alert is its cause', withAlert({ notifiedAt: null })],
   [

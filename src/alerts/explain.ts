@@ -2,8 +2,11 @@
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
+import { RETENTION_DAYS } from '#src/delivery/retention.ts'
 import * as delivery from '#src/delivery/service.ts'
+import type { Clock } from '#src/kernel/clock.ts'
 import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { OperatorError } from '#src/kernel/operator-error.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import {
@@ -20,6 +23,7 @@ import {
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
+import { hasRecovery } from './rules.ts'
 import { type AlertRow, findAlert } from './store.ts'
 
 /** What decides about one alert and one recipient. */
@@ -35,6 +39,7 @@ export interface ExplainedFacts {
   readonly settings: Settings
   /** Deliveries of the alert to the recipient, oldest first. */
   readonly deliveries: readonly DeliveryEntry[]
+  readonly now: Date
 }
 
 /**
@@ -43,7 +48,7 @@ export interface ExplainedFacts {
  * @throws OperatorError when no such alert is stored
  */
 export async function explainAlert(
-  db: Db,
+  { db, clock }: { readonly db: Db; readonly clock: Clock },
   { alertId, recipientId }: { readonly alertId: number; readonly recipientId: number },
 ): Promise<readonly string[]> {
   const alert = await findAlert(db, alertId)
@@ -63,6 +68,7 @@ export async function explainAlert(
     candidates: await listCandidates(db, wallet),
     settings: (await listSettings(db, [wallet])).get(wallet) ?? DEFAULT_SETTINGS,
     deliveries: all.filter((entry) => entry.recipientId === recipientId),
+    now: clock.now(),
   })
 }
 
@@ -149,12 +155,19 @@ function whyNone({
   candidates,
   settings,
   recipientId,
+  now,
 }: ExplainedFacts): readonly string[] {
   const reasons: string[] = []
   const severity = alert.severity as Severity
   if (recipient === undefined || recipient.wallet !== alert.wallet)
-    return ['so nothing was written for it']
-  if (alert.notifiedAt === null) {
+    return [`so nothing was written for it; ${recipientsOf(candidates)}`]
+  if (now.getTime() - alert.createdAt.getTime() > RETENTION_DAYS * DAY_MS) {
+    return [
+      `no message to it is stored any more: what became of messages is kept for ${RETENTION_DAYS} days`,
+    ]
+  }
+  if (alert.during === 'maintenance') reasons.push(maintenanceReason(alert))
+  else if (alert.notifiedAt === null) {
     reasons.push(
       'another open alert is its cause, so it waits: it is sent if it still holds when that one ends',
     )
@@ -170,6 +183,19 @@ function whyNone({
   return [
     'no message was written for it, and nothing that is set now says why: settings were changed since, its messages were deleted, or the service could not write the message. Search the log for this alertId',
   ]
+}
+
+function recipientsOf(candidates: readonly RecipientCandidate[]): string {
+  if (candidates.length === 0) return 'the wallet has no recipients'
+  return `the wallet’s recipients are ${candidates.map(({ id }) => id).join(', ')}`
+}
+
+/** Why an alert that fired in planned maintenance was not sent. */
+function maintenanceReason({ event, recoveredAt }: AlertRow): string {
+  const start = 'it fired in planned maintenance, in which nobody is sent anything'
+  if (!hasRecovery(event)) return `${start}; nothing ends such an alert, so it is never sent`
+  if (recoveredAt !== null) return `${start}, and it ended before that did`
+  return `${start}: it is sent if it still holds when that ends`
 }
 
 function settingsAgainst(of: {

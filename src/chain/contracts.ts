@@ -91,6 +91,15 @@ export const ROUTER_ABI = parseAbi([
   'error Reentered()',
 ])
 
+/** What the router's owner uses beside `ROUTER_ABI`, and the constructor. */
+export const ROUTER_OWNER_ABI = parseAbi([
+  'constructor(address owner, address treasury)',
+  'function version() view returns (uint256)',
+  'function owner() view returns (address)',
+  'function setAllowed(address token, bool on)',
+  'function setPaused(bool on)',
+])
+
 /**
  * Errors with which tokens refuse a transfer.
  * @see EIP-6093

@@ -1,4 +1,4 @@
-import type { Channel } from './define.ts'
+import { type Channel, DeliveryError } from './define.ts'
 import { discord } from './hooks/discord.ts'
 import { ntfy } from './hooks/ntfy.ts'
 import { pagerduty } from './hooks/pagerduty.ts'
@@ -35,6 +35,22 @@ export type Channels = Readonly<Record<ChannelKey, ServiceChannel>>
 export interface ChannelDeps extends MailDeps, TelegramDeps {
   /** Whether hooks may use http and private addresses: tests and sandbox only. */
   readonly allowPrivateUrls: boolean
+  /** Whether no channel sends anything: what would be sent waits. */
+  readonly sendsNothing?: boolean
+}
+
+/** A channel that is off, whatever it could reach. */
+function silent(channel: Channel<unknown>): Channel<unknown> {
+  const refuse = async () => {
+    throw new DeliveryError('unavailable', { isOurFault: true })
+  }
+  return {
+    ...channel,
+    available: () => false,
+    send: refuse,
+    ...(channel.edit !== undefined && { edit: refuse }),
+    ...(channel.remove !== undefined && { remove: refuse }),
+  }
 }
 
 export function createChannels(deps: ChannelDeps): Channels {
@@ -43,6 +59,9 @@ export function createChannels(deps: ChannelDeps): Channels {
   const post = createSafeSend({ allowPrivate, timeoutMs, onResolved: groups.note })
   const userAgent = `flare-watchdog (+${publicUrl})`
   const all = { ...deps, post, allowPrivate, userAgent, groupsOf: groups.of }
-  const made = CHANNEL_KEYS.map((key) => [key, { key, ...REGISTRY[key].create(all) }])
+  const made = CHANNEL_KEYS.map((key) => {
+    const channel = REGISTRY[key].create(all)
+    return [key, { key, ...(deps.sendsNothing === true ? silent(channel) : channel) }]
+  })
   return Object.fromEntries(made)
 }

@@ -3,6 +3,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Db } from './connection.ts'
+import { reportOutage } from './outage.ts'
 
 /** Interval between two measurements. */
 const MEASURE_MS = 10_000
@@ -93,11 +94,11 @@ export function createServiceClock({
       if (isFailing) log.info({}, 'time of the database can be read again')
       isFailing = false
     } catch (error) {
-      if (!isFailing) {
+      if (!reportOutage(log, error) && !isFailing) {
         const fields = { error: loggableError(error) }
         log.warn(fields, 'time of the database cannot be read; the last difference counts')
+        isFailing = true
       }
-      isFailing = true
     } finally {
       isMeasuring = false
     }

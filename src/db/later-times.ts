@@ -77,10 +77,8 @@ export async function putBackRows(
   return (await Promise.all(changed)).filter(({ rows }) => rows > 0)
 }
 
-/** Runs a statement that changes or deletes rows. @returns their number */
+/** Runs a statement that changes or deletes rows, or that returns one row for each. @returns their number */
 export async function countChanged(db: Db, statement: SQL): Promise<number> {
-  const [row] = await db.execute<{ count: number }>(
-    sql`with changed as (${statement} returning 1) select count(*)::int as count from changed`,
-  )
-  return row?.count ?? 0
+  const { count } = await db.execute(statement)
+  return count
 }

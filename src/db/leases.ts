@@ -16,6 +16,7 @@ import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { arrayLiteral } from './arrays.ts'
 import { type Db, transact } from './connection.ts'
+import { reportOutage } from './outage.ts'
 import { connectionLostError, openSession, runAtClose } from './session.ts'
 import { withEndSignal } from './transaction-scope.ts'
 
@@ -272,8 +273,9 @@ export function createLeases(base: Sql, { log, isRenewing = true }: LeaseOptions
       for (const { item, number, isTaken } of rows) if (isTaken) grant(item, Number(number))
       for (const { job, waiter } of impatient) settle(job, waiter, () => waiter.resolve(undefined))
     } catch (error) {
-      if (!isFailing) log?.warn({ error: loggableError(error) }, 'leases could not be renewed')
-      isFailing = true
+      const isReported = isFailing || log === undefined || reportOutage(log, error)
+      if (!isReported) log.warn({ error: loggableError(error) }, 'leases could not be renewed')
+      isFailing ||= !isReported
       for (const { job, waiter } of impatient) settle(job, waiter, () => waiter.reject(error))
       throw error
     }

@@ -17,6 +17,19 @@ const LAG_MS_MAX = 30_000
 export interface Replica {
   /** Reads from the copy, or from the database when the copy fails or does not follow. `run` must only read. */
   read<T>(primary: Db, run: (db: Db) => Promise<T>): Promise<T>
+  /**
+   * How the copy follows the database.
+   * @throws Error when one of them does not answer
+   */
+  state(primary: Db): Promise<ReplicaState>
+}
+
+/** How a copy follows the database. */
+export interface ReplicaState {
+  /** Why lists are not read from the copy; undefined if they are. */
+  readonly problem: string | undefined
+  /** Age of what the copy has; undefined if it is no standby, or has replayed nothing since its start. */
+  readonly lagMs: number | undefined
 }
 
 interface ReplicaParts {
@@ -37,7 +50,7 @@ interface ReplicaParts {
  */
 export function createReplica(parts: ReplicaParts): Replica {
   const { db, clock, log, count, lagMsMax = LAG_MS_MAX, checkMs = CHECK_MS } = parts
-  const checks = createSharedCache<'only', string | undefined>(clock, {
+  const checks = createSharedCache<'only', ReplicaState>(clock, {
     max: 1,
     freshMs: () => checkMs,
   })
@@ -48,21 +61,25 @@ export function createReplica(parts: ReplicaParts): Replica {
     if (!isOff) log.warn({ problem }, text)
     isOff = true
   }
+  const state = (primary: Db) =>
+    checks.get('only', async () => {
+      const found = await stateOf(primary, db, lagMsMax)
+      if (found.problem !== undefined) turnOff(found.problem)
+      return found
+    })
   const readPrimary = <T>(primary: Db, run: (db: Db) => Promise<T>) => {
     count('primary')
     return run(primary)
   }
   return {
+    state,
     async read(primary, run) {
       const isPaused =
         failedAtMs !== undefined && Math.abs(clock.now().getTime() - failedAtMs) < PAUSE_MS
       if (isPaused) return await readPrimary(primary, run)
       try {
-        const problem = await checks.get('only', () => problemOf(primary, db, lagMsMax))
-        if (problem !== undefined) {
-          turnOff(problem)
-          return await readPrimary(primary, run)
-        }
+        const { problem } = await state(primary)
+        if (problem !== undefined) return await readPrimary(primary, run)
         const result = await run(db)
         count('replica')
         if (isOff) log.info({}, 'copy of the database is read again')
@@ -81,15 +98,15 @@ export function createReplica(parts: ReplicaParts): Replica {
 }
 
 /**
- * Why the copy is not a standby that follows the primary; undefined if it is one. A copy that has replayed all that the
+ * Whether the copy is a standby that follows the primary. A copy that has replayed all that the
  * primary has written is not behind, however long ago that was; for all others the time of the last transaction counts, by
  * the primary's clock.
  */
-async function problemOf(primary: Db, copy: Db, lagMsMax: number): Promise<string | undefined> {
+async function stateOf(primary: Db, copy: Db, lagMsMax: number): Promise<ReplicaState> {
   const [written] = await primary.execute<{ lsn: string; now: string }>(
     sql`select pg_current_wal_lsn()::text as lsn, clock_timestamp()::text as now`,
   )
-  if (written === undefined) return 'the database does not say what it has written'
+  if (written === undefined) throw new Error('the database does not say what it has written')
   const [state] = await copy.execute<{
     isStandby: boolean
     isLevel: boolean | null
@@ -101,9 +118,12 @@ async function problemOf(primary: Db, copy: Db, lagMsMax: number): Promise<strin
       exists (select from pg_stat_wal_receiver where pid is not null) as "isReceiving",
       (1000 * extract(epoch from ${written.now}::timestamptz - pg_last_xact_replay_timestamp()))::float8
         as "lagMs"`)
-  if (state?.isStandby !== true) return 'it is not a standby'
+  if (state?.isStandby !== true) return { problem: 'it is not a standby', lagMs: undefined }
   const isFresh = state.lagMs !== null && state.lagMs <= lagMsMax
-  if (state.isLevel !== true && !isFresh) return 'it is too far behind'
+  const isLevel = state.isLevel === true
+  const lagMs = isLevel && state.isReceiving ? 0 : (state.lagMs ?? undefined)
+  if (!isLevel && !isFresh) return { problem: 'it is too far behind', lagMs }
   // Without a receiver the position may be that of another line of the database, after a failover.
-  return state.isReceiving || isFresh ? undefined : 'it receives nothing'
+  const isFollowing = state.isReceiving || isFresh
+  return { problem: isFollowing ? undefined : 'it receives nothing', lagMs }
 }

@@ -4,6 +4,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { frameworkRefusal } from '#src/kernel/framework-errors.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { reportOutage } from './outage.ts'
 import { isConnectionFailure, postgresError } from './session.ts'
 
 const RETRY_AFTER_SECONDS = 5
@@ -43,15 +44,16 @@ const REPORT_EVERY_MS = 10_000
 const reportedAt = new WeakMap<Logger, number>()
 
 /**
- * Logs a refusal caused by the database, at most once every ten seconds per log. Call it only with a refusal that
+ * Logs a refusal caused by the database, at most once every ten seconds per log, an outage once a minute. Call it only with a refusal that
  * `toAppError` made of another error.
  */
 export function logDatabaseFailure(
   { log, clock }: { readonly log: Logger; readonly clock: Clock },
   { kind, cause }: AppError,
 ): void {
+  if (kind !== 'upstream' || reportOutage(log, cause)) return
   const nowMs = clock.now().getTime()
-  if (kind !== 'upstream' || Math.abs(nowMs - (reportedAt.get(log) ?? 0)) < REPORT_EVERY_MS) return
+  if (Math.abs(nowMs - (reportedAt.get(log) ?? 0)) < REPORT_EVERY_MS) return
   reportedAt.set(log, nowMs)
   log.warn({ error: loggableError(cause) }, 'the database cannot serve requests')
 }

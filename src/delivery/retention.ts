@@ -7,7 +7,7 @@ import { lowestDeliveryId } from './delivery-id.ts'
 import { deletePictures } from './pictures/picture-store.ts'
 
 /** Days for which deliveries that are over and their messages are stored. */
-const RETENTION_DAYS = 30
+export const RETENTION_DAYS = 30
 /** Days per partition. */
 const PARTITION_DAYS = 7
 

@@ -11,6 +11,10 @@ export function findOff(config: Config): readonly Finding[] {
   const isBehindNothing = others.publicUrl.startsWith('https://') && others.http.trustProxy === 0
   const off: readonly (readonly [boolean, Finding])[] = [
     [
+      others.sendsNothing,
+      warn('sending', 'off: SEND_NOTHING is true', 'empty it, unless this is a drill'),
+    ],
+    [
       telegram.token === undefined,
       warn('Telegram', 'off: TELEGRAM_BOT_TOKEN is empty', 'make a bot with BotFather'),
     ],

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
-import { startEmbedded } from '#src/db/embedded/embedded.ts'
-import { findRunning } from '#src/db/embedded/running.ts'
+import { openBeside } from '#src/db/embedded/running.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { createLogger } from '#src/log.ts'
 import { examine } from './examine.ts'
@@ -12,24 +11,19 @@ const EXIT_MS = 1000
 
 /** `npm run doctor`: asks everything that the configuration points to; one line each. Exit code 1 if something is wrong. */
 async function run(config: Config): Promise<void> {
-  const { url, dataDir } = config.database
+  await using undo = new AsyncDisposableStack()
+  // The findings alone are on standard output.
   const logger = createLogger('warn', { write: (text) => process.stderr.write(text) })
-  const running = url ?? (await findRunning(dataDir))
-  const embedded = running === undefined ? await startEmbedded({ dataDir, logger }) : undefined
-  try {
-    const databaseUrl = running ?? embedded?.url ?? ''
-    const findings = await examine(config, {
-      clock: systemClock,
-      databaseUrl,
-      migrations: MIGRATIONS,
-    })
-    for (const finding of findings) process.stdout.write(`${lineOf(finding)}\n`)
-    const count = (level: string) => findings.filter((finding) => finding.level === level).length
-    process.stdout.write(`${count('wrong')} wrong, ${count('warn')} warnings, ${count('ok')} ok\n`)
-    process.exitCode = count('wrong') > 0 ? 1 : 0
-  } finally {
-    await embedded?.stop()
-  }
+  const databaseUrl = await openBeside(config.database, { logger, undo })
+  const findings = await examine(config, {
+    clock: systemClock,
+    databaseUrl,
+    migrations: MIGRATIONS,
+  })
+  for (const finding of findings) process.stdout.write(`${lineOf(finding)}\n`)
+  const count = (level: string) => findings.filter((finding) => finding.level === level).length
+  process.stdout.write(`${count('wrong')} wrong, ${count('warn')} warnings, ${count('ok')} ok\n`)
+  process.exitCode = count('wrong') > 0 ? 1 : 0
 }
 
 try {

@@ -1,19 +1,19 @@
 /** What the doctor asks of the contracts through which customers pay. */
+import { encodeFunctionData, erc20Abi } from 'viem'
+import { ROUTER_ABI, ROUTER_OWNER_ABI } from '#src/chain/contracts.ts'
 import type { Config } from '#src/config.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { endpointsOf, numberOf } from './endpoints.ts'
 import { type Finding, ok, warn, wrong } from './finding.ts'
 import { type AskedEndpoint, ask } from './json-rpc.ts'
 
-/** Selectors of the router's and tokens' functions. */
-const PAUSED = '0x5c975abb'
-const TREASURY = '0x61d027b3'
-const VERSION = '0x54fd4d50'
-const ALLOWED = '0xd63a8e11'
-const DECIMALS = '0x313ce567'
-const WORD_DIGITS = 64
+const ABI = [...ROUTER_ABI, ...ROUTER_OWNER_ABI]
+const PAUSED = encodeFunctionData({ abi: ABI, functionName: 'paused' })
+const TREASURY = encodeFunctionData({ abi: ABI, functionName: 'treasury' })
+const VERSION = encodeFunctionData({ abi: ABI, functionName: 'version' })
+const DECIMALS = encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' })
 
-/** Asks the first endpoint that answers. */
+/** Asks the first endpoint. */
 export async function examinePayments({
   billing,
   chain,
@@ -68,10 +68,8 @@ async function examineToken(
   if ((await call(token, DECIMALS)) === undefined) {
     return [wrong(subject, `there is no token at ${token}`, 'correct its address')]
   }
-  const allowed = await call(
-    router,
-    ALLOWED + token.slice(2).toLowerCase().padStart(WORD_DIGITS, '0'),
-  )
+  const data = encodeFunctionData({ abi: ABI, functionName: 'allowed', args: [token] })
+  const allowed = await call(router, data)
   if (allowed !== undefined && isTrue(allowed)) return [ok(subject, 'is accepted by the router')]
   return [
     wrong(

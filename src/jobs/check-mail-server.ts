@@ -8,6 +8,7 @@ import type { Job } from './define.ts'
 export const checkMailServer: Job = {
   name: 'check-mail-server',
   role: 'delivery',
+  sends: true,
   everywhere: true,
   everyMs: () => MINUTE_MS,
   run: async ({ mailServer }, signal) => {

@@ -92,6 +92,8 @@ export interface Job {
    * clock and the database's differ by more than five minutes: the one that the service follows may be the wrong one.
    */
   readonly needsAgreedClocks?: boolean
+  /** Whether the job sends something to somebody. It does not run in a process that sends nothing. */
+  readonly sends?: boolean
   /** Maximum pause after failures; 30 seconds by default. */
   readonly pauseMsMax?: number
   /** Milliseconds between the end of one run and the start of the next. */

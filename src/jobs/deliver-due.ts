@@ -4,6 +4,7 @@ import type { Job, JobApp } from './define.ts'
 
 const COMMON = {
   role: 'delivery',
+  sends: true,
   wakeOn: 'deliveries',
   everyMs: () => 1000,
   onNotify: ({ sending }, channel) => sending.wake(channel),

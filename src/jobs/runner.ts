@@ -2,6 +2,7 @@ import type { Sql } from 'postgres'
 import { EndpointsFailed } from '#src/chain/endpoints/failures.ts'
 import type { Fence, Lease } from '#src/db/leases.ts'
 import { listen } from '#src/db/listen.ts'
+import { reportAnswer, reportOutage } from '#src/db/outage.ts'
 import { backoffMs } from '#src/kernel/backoff.ts'
 import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
@@ -109,6 +110,7 @@ async function loop(
       startedAt = performance.now()
       await runJob(app, job, [signal, notified, lease?.fence])
       count(true)
+      reportAnswer(app.log)
       if (logged.size > 0) app.log.info({ job: job.name, failures }, 'job works again')
       failures = 0
       logged.clear()
@@ -156,7 +158,7 @@ const UNAVAILABLE = 'a dependency is unavailable'
 
 /**
  * Logs a failure unless it was logged: a bug once a minute, an unavailable dependency only once. Failures of endpoints
- * of the chain that the log names already are not logged.
+ * of the chain and of the database that the log names already are not logged.
  */
 function report(
   app: JobApp,
@@ -167,6 +169,7 @@ function report(
   const isUpstream = error instanceof AppError && error.kind === 'upstream'
   const cause = isUpstream ? error.cause : error
   if (isUpstream && cause instanceof EndpointsFailed && cause.isLogged) return
+  if (reportOutage(app.log, cause)) return
   const text = loggableError(cause)
   // The calls below the first line may differ where the failure is the same.
   const name = isUpstream ? UNAVAILABLE : (text.split('\n')[0] ?? '')

@@ -5,6 +5,7 @@ import type { Job } from './define.ts'
 export const sendConfirmations: Job = {
   name: 'send-confirmations',
   role: 'delivery',
+  sends: true,
   everywhere: true,
   wakeOn: 'confirmations',
   everyMs: () => 5000,

@@ -10,6 +10,7 @@ import type { Job } from './define.ts'
 export const sendHeartbeat: Job = {
   name: 'send-heartbeat',
   role: 'watcher',
+  sends: true,
   everyMs: () => MINUTE_MS,
   run: async ({ heartbeat, health, log }, signal) => {
     if (heartbeat === undefined) return

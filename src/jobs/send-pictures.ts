@@ -6,6 +6,7 @@ import type { Job } from './define.ts'
 export const sendPictures: Job = {
   name: 'send-pictures',
   role: 'delivery',
+  sends: true,
   wakeOn: 'pictures',
   everyMs: () => 10_000,
   run: (app, signal) =>

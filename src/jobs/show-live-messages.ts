@@ -10,6 +10,7 @@ import type { Job } from './define.ts'
 export const showLiveMessages: Job = {
   name: 'show-live-messages',
   role: 'bot',
+  sends: true,
   everywhere: true,
   wakeOn: [TOPUPS_CHANNEL, CONSENTS_CHANNEL, CONNECTS_CHANNEL, 'live_messages'],
   // A message is changed once a second at most; later changes are shown by the next run.

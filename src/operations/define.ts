@@ -72,6 +72,8 @@ export interface App {
   readonly publicUrl: string
   /** Where people reach the operator, an https or mailto URL; undefined if the operator names nothing. */
   readonly supportUrl: string | undefined
+  /** Whether this process sends nothing to anybody, as in a drill with a restored backup. */
+  readonly sendsNothing: boolean
   /**
    * The bot's username without `@`; undefined while Telegram is not configured or has not responded yet.
    */

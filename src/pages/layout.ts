@@ -145,6 +145,7 @@ export function renderPage(app: App, request: FastifyRequest, page: Page): Rende
     action: pathOf(request),
     publicUrl: app.publicUrl,
     supportUrl: app.supportUrl,
+    sendsNothing: app.sendsNothing,
     withCode,
     languages: LOCALES.map((code) => ({
       code,

@@ -1,6 +1,7 @@
 /** Records the times of the last successful deliveries of recipients, many in one statement. */
 import type { Db } from '#src/db/connection.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'
+import { reportOutage } from '#src/db/outage.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { pause } from '#src/kernel/pause.ts'
@@ -91,7 +92,8 @@ async function write(
     return sums.filter(({ recipientId }) => busy.has(recipientId))
   } catch (error) {
     if (isSharedFailure(error)) {
-      log.warn({ recipients: sums.length, error: loggableError(error) }, NOT_RECORDED)
+      if (!reportOutage(log, error))
+        log.warn({ recipients: sums.length, error: loggableError(error) }, NOT_RECORDED)
       return sums
     }
     if (sums.length === 1) {

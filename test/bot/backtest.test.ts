@@ -234,7 +234,7 @@ describe('“Try other values”', () => {
       .last()
       .keyboard.flat()
       .some(({ callback_data }) => callback_data === press)
-    if (!isOnCard) await ann.press('Rule')
+    if (!isOnCard) await ann.press(field === 'sev' ? 'More' : 'Rule')
     await ann.press(press)
     return id
   }

@@ -6,6 +6,7 @@ import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { packed, unpacked, VERB_NAMES } from '#src/actions/codec.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
 import { listAlerts } from '#src/operations/rest/alerts.ts'
+import { createMaintenance } from '#src/operations/rest/maintenance.ts'
 import { createRecipient, updateRecipient } from '#src/operations/rest/recipients.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
@@ -256,6 +257,7 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
       await pressAll(world, chat, locale, safe, KEEPING)
       // Now there are old alerts to delete.
       world.clock.advance(8 * 86_400)
+      await world.as('alice', createMaintenance, { body: { name: HOSTILE, minutes: 600 } })
       const pressed: Pressed = new Map()
       for (const text of ['/alerts', '/recipients', '/settings', '/mute 1h', '/mute', '/stop']) {
         await chat.say(text)
@@ -313,10 +315,10 @@ async function pressMessage(world: BotWorld, chat: TestChat): Promise<void> {
 const KEEPING = /^(?:alert|rec)\.(?!\w+Yes$)|^mute\.off$/
 
 /** Verbs that are pressed in a test: in full those of recipients and settings in both. */
-const APART_FROM_SETTINGS = isFull ? /^/ : /^(?!(?:settings|mute|stop)\b)/
+const APART_FROM_SETTINGS = isFull ? /^/ : /^(?!(?:settings|mute|maintenance|stop)\b)/
 const APART_FROM_WATCHES = isFull
-  ? /^(?:alert|rec|settings|mute|stop|wallet)\b/
-  : /^(?:(?:alert|settings|mute|stop|wallet)\b|rec\.(?:card|delete|zone|more))/
+  ? /^(?:alert|rec|settings|mute|maintenance|stop|wallet)\b/
+  : /^(?:(?:alert|settings|mute|maintenance|stop|wallet)\b|rec\.(?:card|delete|zone|more))/
 
 /** A name that a user may choose: long, with characters that break markup and codecs. */
 const HOSTILE = 'ওয়ালেট <b>&"\'_*[]()~` Ж'.repeat(3).slice(0, 40)

@@ -45,7 +45,7 @@ describe('“Set up” in a group', () => {
     // A link is recognized by its time.
     world.clock.advance(5)
     await ann.say(`/start ${payloadOf(group)}`)
-    expect(ann.last().text).toMatch(/^What may \u2068Node crew\u2069 do\?\n/)
+    expect(ann.last().text).toMatch(/^What should \u2068Node crew\u2069 be allowed to do\?\n/)
     expect(ann.labels()).toEqual([
       ['Members acknowledge'],
       ['Only administrators'],
@@ -111,7 +111,7 @@ describe('“Set up” in a group', () => {
     await connectWallet(world, ann, 'alice')
     expect(ann.labels()[0]).toEqual(['Set up the group'])
     await ann.press('Set up the group')
-    expect(ann.last().text).toMatch(/^What may \u2068Node crew\u2069 do\?\n/)
+    expect(ann.last().text).toMatch(/^What should \u2068Node crew\u2069 be allowed to do\?\n/)
   })
 
   test('is refused to people who do not administer the group, without its name', async () => {
@@ -148,7 +148,7 @@ describe('“Set up” in a group', () => {
     world.telegram.migrate(group.id)
     await world.settle()
     await ann.say(`/start ${payload}`)
-    expect(ann.last().text).toMatch(/^What may the other chat do\?\n/)
+    expect(ann.last().text).toMatch(/^What should the other chat be allowed to do\?\n/)
   })
 })
 

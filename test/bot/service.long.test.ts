@@ -267,7 +267,7 @@ describe('an update that fails', () => {
     const press = telegram.press(id, start.id, '🌐 English')
     const isSorry = () => telegram.messages(id).find(({ text }) => text.startsWith('⚠️'))
     const sorry = await asTimePasses(telegram.waitFor(isSorry))
-    expect(sorry.text).toBe(`⚠️ Not done: internal error. Reference: ${press.updateId}`)
+    expect(sorry.text).toBe(`⚠️ This did not work: internal error. Reference: ${press.updateId}`)
     expect(sorry.keyboard.flat()).toMatchObject([
       { text: 'Retry', callback_data: '1:settings.lang' },
       { text: '‹ Menu', callback_data: '1:home' },

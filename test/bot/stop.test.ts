@@ -49,7 +49,7 @@ describe('leaving', () => {
     const other = await link(world.person(), 'alice')
     await other.say('/stop')
     expect(other.last().text).not.toContain('⚠️')
-    await other.press('Only mute 8\u00a0h')
+    await other.press('Mute 8\u00a0h instead')
     expect(other.last().text).toContain('Nothing arrives here until')
     expect(await listChatLinks(world.app, other.id)).toHaveLength(1)
   })

@@ -876,8 +876,8 @@ describe('a payment for slots', () => {
     test('asks for that right and then shows the quote, one for the page and the chat', async () => {
       await world.accept('carol')
       const { reader, code } = await asked()
-      expect(says(reader)).toContain('1 watch, 30 days: 0.50 USD (500 credits). Left afterwards')
-      expect(says(reader)).toContain('You pay about 500 FLR. With the box ticked')
+      expect(says(reader)).toContain('1 watch, 30 days: 0.50 USD (500 credits). Remaining:')
+      expect(says(reader)).toContain('You pay about 500 FLR. If the box is selected')
       expect(await draft(code)).toBeUndefined()
       await sign(code, true)
       const [, page, again] = await Promise.all([notify(), draft(code), draft(code)])

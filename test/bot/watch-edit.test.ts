@@ -65,7 +65,7 @@ describe('the editor', () => {
   })
 
   test('sets the lowest severity of a watch', async () => {
-    await ann.press('Rule')
+    await ann.press('More')
     await ann.press('Minimum severity')
     await ann.press('Warning')
     expect(await watch()).toMatchObject({ minSeverity: 'warning' })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findPort } from '#sandbox/world/ports.ts'
 import { recoveryCode } from '#src/chain/signatures/recover.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { seriesOf } from '../support/metrics.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 
 let database: FreshDatabase
@@ -54,5 +55,5 @@ test.each(
   const { token, metrics, lines } = await signInAt(over)
   expect(token.status).toBe(200)
   expect(lines).toEqual([expect.stringContaining(words)])
-  expect(metrics).toContain(`watchdog_recovery_code_info{code="${code}"} 1`)
+  expect(seriesOf(metrics).get(`watchdog_recovery_code_info{code="${code}"}`)).toBe(1)
 })

@@ -17,6 +17,7 @@ import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 import { setToDatabaseTime, testClock } from '../support/clock.ts'
 import { deliverAll } from '../support/deliver-all.ts'
 import { serviceOnly } from '../support/harness.ts'
+import { seriesOf } from '../support/metrics.ts'
 import { MIGRATIONS } from '../support/migrations.ts'
 import { request } from '../support/people.ts'
 
@@ -314,8 +315,9 @@ test('a synthetic alert passes through all stages, up to the HTTP request', asyn
   expect(recipients).toEqual([{ target: 'discard.invalid' }])
   const { payload } = await service.internal.inject({ method: 'GET', url: '/metrics' })
   const at = service.clock.now().getTime() / 1000
-  expect(payload).toContain(`watchdog_canary_arrived_timestamp_seconds ${at}\n`)
-  expect(payload).toContain('watchdog_canary_seconds 0\n')
+  const series = seriesOf(payload)
+  expect(series.get('watchdog_canary_arrived_timestamp_seconds')).toBe(at)
+  expect(series.get('watchdog_canary_seconds')).toBe(0)
 })
 
 test('a missing synthetic alert degrades the service, and synthetic alerts are in no public figure', async () => {

@@ -7,6 +7,7 @@ import { transact } from '#src/db/connection.ts'
 import { createReadings } from '#src/metrics.ts'
 import { linkChat } from '../support/destinations.ts'
 import { harness, serviceOnly, type World } from '../support/harness.ts'
+import { seriesOf } from '../support/metrics.ts'
 import { type Client, request, signIn, withTrial } from '../support/people.ts'
 
 /** Answer of a running service at `/metrics` after work of every kind. */
@@ -44,15 +45,7 @@ async function raiseAlert(): Promise<void> {
 /** Values of a running service's metrics by name and labels. */
 async function scrape({ service }: Pick<World, 'service'>): Promise<ReadonlyMap<string, number>> {
   const { payload } = await service.internal.inject({ method: 'GET', url: '/metrics' })
-  return new Map(
-    payload
-      .split('\n')
-      .filter((line) => line.startsWith('watchdog_'))
-      .map((line): [string, number] => {
-        const at = line.lastIndexOf(' ')
-        return [line.slice(0, at), Number(line.slice(at + 1))]
-      }),
-  )
+  return seriesOf(payload)
 }
 
 const host = () => new URL(world.rpc.url).host
@@ -186,7 +179,7 @@ test('a second scrape within five seconds does not query outbox and ledger again
       return Reflect.get(target, name, receiver)
     },
   })
-  const readings = createReadings({ ...world.service.app, db })
+  const readings = createReadings({ ...world.service.app, db }, world.service.release)
   const kept = readings.filter(({ name }) => /deliveries|ledger/.test(name))
   const readAll = () => Promise.all(kept.map(({ read }) => read()))
   await readAll()
@@ -210,14 +203,14 @@ test('the age of a delivery is that at the time of the query, also some seconds 
 
 describe('rules and dashboard', () => {
   const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
-  const rules = [...read('ops/prometheus/rules.yaml').matchAll(/expr: >-\n +(.+)/g)]
+  const rules = [...read('ops/prometheus/rules.yaml').matchAll(/expr: >-\n((?: {10}.+\n)+)/g)]
   const queries = [...read('ops/grafana/dashboard.json').matchAll(/"expr": (".+")/g)]
   const expressions = [
     ...rules.map(([, expr = '']) => expr),
     ...queries.map(([, expr = '""']): string => JSON.parse(expr)),
   ]
   /** Labels that Prometheus sets, and those of buckets. */
-  const added = ['job', 'instance', 'le']
+  const added = ['job', 'instance', 'le', 'chain', 'version']
 
   async function labelsByMetric(): Promise<ReadonlyMap<string, readonly string[]>> {
     const metrics = await world.app.meters.registry.getMetricsAsArray()

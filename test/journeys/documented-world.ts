@@ -11,10 +11,12 @@ import { translator } from '#src/i18n/translate.ts'
 import {
   ALERT_ID,
   HANDLE,
+  MAINTENANCE,
   PROVIDER,
   RECIPIENT,
   SUBSCRIPTION,
   TOKEN_ID,
+  WALLET,
   WATCH,
 } from '#src/operations/examples/story.ts'
 import { REGISTRY } from '#src/operations/index.ts'
@@ -154,6 +156,9 @@ function signed(own: Readonly<Record<string, string>>) {
     )
 }
 
+/** The operation whose example is sent after all others. */
+const LAST = 'deleteAccount'
+
 /** Sends the example of every operation, in an order in which each has what it needs. */
 async function sendEveryExample(documented: DocumentedWorld): Promise<void> {
   const { world, bob, statusOf } = documented
@@ -191,7 +196,10 @@ async function sendEveryExample(documented: DocumentedWorld): Promise<void> {
     'listWatches',
     'getWatch',
   )
-  await story('updateWatch', 'previewMessage', 'getProviderFsp')
+  await story('updateWatch', 'previewMessage', 'getProviderFsp', 'createMaintenance')
+  const planned = await bob.request('GET', '/settings')
+  const windowId = planned.body.maintenance[0].id
+  await send('deleteMaintenance', (text) => text.replace(MAINTENANCE.id, windowId))
   const watched = { type: 'provider-fsp', target: { provider: PROVIDER }, settings: {} }
   const { body: own } = await bob.request('POST', '/watches', watched)
   await story('getProviderMetrics')
@@ -205,7 +213,20 @@ async function sendEveryExample(documented: DocumentedWorld): Promise<void> {
   await story('listAlerts', 'exportAlerts', 'getAlertEvidence', 'acknowledge', 'deleteAlert')
   await recordAlert(documented)
   await story('deleteAlerts', 'deleteWatch')
-  expect([...sent].toSorted()).toEqual(reference.map(({ id }) => id).toSorted())
+  const others = reference.filter(({ id }) => id !== LAST)
+  expect([...sent].toSorted()).toEqual(others.map(({ id }) => id).toSorted())
+}
+
+/** Sends the example that takes the account away, and with it the token of all others. */
+async function sendLast({ world, bob, statusOf }: DocumentedWorld): Promise<void> {
+  const { operations } = readApiReference(world.app, translator('en'))
+  const { calls = [] } = operations.find(({ id }) => id === LAST) ?? {}
+  const { balanceCredits } = (await bob.request('GET', '/account')).body
+  const own = (text: string) =>
+    text
+      .replace(WALLET, bob.caller.wallet)
+      .replace(/forfeitCredits=\d+/, `forfeitCredits=${balanceCredits}`)
+  expect(await statusOf(calls, own)).toBe(204)
 }
 
 /** Declares what holds for the examples in every language. */
@@ -233,4 +254,7 @@ export function documentedTests(language: Language): void {
       await bob.request('DELETE', `/watches/${body.data[0].id}`)
     }
   })
+
+  test('the example that deletes the account is answered as its page says', () =>
+    sendLast(documented))
 }

@@ -15,6 +15,7 @@ import { type TestClock, testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { testEnvironment } from '../support/environment.ts'
+import { seriesOf } from '../support/metrics.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
 
 /**
@@ -121,8 +122,7 @@ const problemOf = async (name: string, of?: Service) =>
 
 async function metric(name: string, of: Service = service): Promise<number> {
   const { payload } = await of.internal.inject({ method: 'GET', url: '/metrics' })
-  const line = payload.split('\n').find((text) => text.startsWith(`${name} `))
-  return line === undefined ? Number.NaN : Number(line.slice(name.length))
+  return seriesOf(payload).get(name) ?? Number.NaN
 }
 
 /** As `expect.poll`, for a slow machine. */

@@ -195,7 +195,7 @@ async function givePhone(world: World, browser: Browser, owner: Owner): Promise<
       await phone.paid()
     },
     async paid() {
-      await page.getByRole('heading', { name: 'USD) added' }).waitFor()
+      await page.getByRole('heading', { name: 'credits) added' }).waitFor()
     },
   }
   return phone

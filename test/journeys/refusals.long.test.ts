@@ -9,6 +9,7 @@ import { type Outbox, openOutbox } from '../delivery/outbox.ts'
 import { stranger } from '../recipients/room.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+import { seriesOf } from '../support/metrics.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 
 /** Running processes whose Telegram or mail server refuses them for a while. Nobody restarts them. */
@@ -57,8 +58,7 @@ async function metricOf(
   name: string,
 ): Promise<number | undefined> {
   const text = await (await fetch(`${internalUrl}/metrics`)).text()
-  const line = text.split('\n').find((row) => row.startsWith(`${name} `))
-  return line === undefined ? undefined : Number(line.slice(name.length + 1))
+  return seriesOf(text).get(name)
 }
 
 const BOT = { TELEGRAM_BOT_TOKEN: BOT_TOKEN, ROLES: 'bot' }

@@ -79,7 +79,7 @@ describe('the tools', () => {
     const hints = Object.fromEntries(
       toolsFor(caller, 'en').map(({ name, annotations }) => [name, annotations]),
     )
-    expect(hints['listWatches']).toMatchObject({ readOnlyHint: true, destructiveHint: false })
+    expect(hints['listWatches']).toEqual({ readOnlyHint: true })
     expect(hints['previewMessage']).toMatchObject({ readOnlyHint: true })
     expect(hints['createWatch']).toMatchObject({ readOnlyHint: false, idempotentHint: false })
     expect(hints['deleteWatch']).toMatchObject({ destructiveHint: true, idempotentHint: true })

@@ -16,7 +16,7 @@ import { call, createAgents } from './agents.ts'
 
 /** In characters. Clients cut answers at 25,000 tokens, and read the tools before the first call. */
 const ANSWER_LENGTH_MAX = 25_000
-const TOOLS_LENGTH_MAX = { en: 45_000, others: 49_000 }
+const TOOLS_LENGTH_MAX = { en: 40_000, others: 42_000 }
 const SLOTS = 20
 
 let service: Awaited<ReturnType<typeof serviceOnly>>

@@ -57,7 +57,7 @@ test('the rounds of a provider are drawn, and read from the oldest to the newest
   expect(commit?.label).toBe('FTSO commit')
   expect(commit?.words).toEqual([
     'unknown',
-    'offence',
+    'offense',
     'mismatch',
     'missing',
     'early',

@@ -42,7 +42,7 @@ test.each([
   const text = await orderOf(topup(asset))
   expect(text).toContain('10,000 credits 10 USD')
   expect(text).toContain(`Total ≈ ${amount} · 10 USD`)
-  expect(text).toContain(`You pay about ${amount}. With the box ticked`)
+  expect(text).toContain(`You pay about ${amount}. If the box is selected`)
 })
 
 test('a purchase in an asset without a price now names the asset, and dollars', async () => {
@@ -53,7 +53,7 @@ test('a purchase in an asset without a price now names the asset, and dollars', 
   await world.contracts.setFeed('FLR/USD', 200_000n, 7)
   clock.advance(16)
   expect(text).toContain('Total 10 USD')
-  expect(text).toContain('You pay in FLR. With the box ticked')
+  expect(text).toContain('You pay in FLR. If the box is selected')
   expect(await orderOf(topup('FLR'))).toContain('Total ≈ 500 FLR')
 })
 
@@ -63,7 +63,7 @@ test('a purchase in an unknown asset names it', async () => {
 
 test('a purchase with credits names credits and dollars in its total', async () => {
   const text = await orderOf(packed('slots.quote', SLOTS))
-  expect(text).toMatch(/Total [\d,]+ credits \([\d.]+ USD\)/)
+  expect(text).toMatch(/Total [\d.]+ USD \([\d,]+ credits\)/)
 })
 
 test.each(LOCALES)('the amount reads in %s', async (locale) => {

@@ -80,7 +80,7 @@ describe('/problems/<code>', () => {
     }))
   test('shows an example of the response', async () => {
     const { text } = await site.get('/problems/no_free_slot')
-    expect(text).toContain('30 days: 0.50 USD')
+    expect(text).toContain('No free slot')
     expect(text).toContain('All 3 slots are in use.')
     const example = JSON.parse(/\{ "type".* \}(?= Operations)/.exec(text)?.[0] ?? '')
     expect(example).toMatchObject({

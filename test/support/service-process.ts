@@ -17,7 +17,9 @@ export interface ServiceProcess {
   readonly internalUrl: string
   /** Messages of its log lines so far, in order. */
   readonly messages: readonly string[]
-  /** Its log lines of level `error`. */
+  /** Its log lines so far, in order. */
+  readonly lines: readonly string[]
+  /** Those of level `error`. */
   readonly errors: readonly string[]
   /** Number of its log lines by level. */
   readonly levels: ReadonlyMap<string, number>
@@ -67,10 +69,8 @@ export async function startServiceProcess(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(child, 'exit')
-  const messages: string[] = []
-  const errors: string[] = []
-  const levels = new Map<string, number>()
-  await untilReady(child, messages, errors, levels)
+  const log: Log = { lines: [], messages: [], errors: [], levels: new Map() }
+  await untilReady(child, log)
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal)
     await exited
@@ -80,36 +80,39 @@ export async function startServiceProcess(
     readyMs: performance.now() - startedAt,
     url: `http://127.0.0.1:${port}`,
     internalUrl: `http://127.0.0.1:${internalPort}`,
-    messages,
-    errors,
-    levels,
+    ...log,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   }
 }
 
-async function untilReady(
-  child: ChildProcess,
-  messages: string[],
-  errors: string[],
-  levels: Map<string, number>,
-): Promise<void> {
+interface Log {
+  readonly lines: string[]
+  readonly messages: string[]
+  readonly errors: string[]
+  readonly levels: Map<string, number>
+}
+
+async function untilReady(child: ChildProcess, log: Log): Promise<void> {
+  const { lines, messages, errors, levels } = log
   if (child.stdout === null || child.stderr === null) throw new Error('the process has no output')
-  const lines: string[] = []
+  const complaints: string[] = []
   const isReady = Promise.withResolvers<void>()
-  child.stderr.on('data', (chunk) => lines.push(String(chunk)))
+  child.stderr.on('data', (chunk) => complaints.push(String(chunk)))
   createInterface({ input: child.stdout })
     .on('line', (line) => {
       const message = messageOf(line)
+      lines.push(line)
       messages.push(message)
       if (line.includes('"level":"error"')) errors.push(line)
       const level = /"level":"(\w+)"/.exec(line)?.[1] ?? ''
       levels.set(level, (levels.get(level) ?? 0) + 1)
       if (message === 'ready') isReady.resolve()
-      if (!messages.includes('ready')) lines.push(line)
     })
     .on('close', () => {
-      isReady.reject(new Error(`the service did not start:\n${lines.join('\n')}`))
+      isReady.reject(
+        new Error(`the service did not start:\n${[...complaints, ...lines].join('\n')}`),
+      )
     })
   await isReady.promise
 }

@@ -11,6 +11,8 @@ export interface SeveringProxy {
   watch(nth?: number, cut?: () => void): void
   /** The messages since then, as text. */
   messages(): readonly string[]
+  /** Passes on nothing more, and accepts connections, as a server that hangs. */
+  freeze(): void
   close(): Promise<void>
 }
 
@@ -21,6 +23,7 @@ export async function startSeveringProxy(target: {
 }): Promise<SeveringProxy> {
   let order: { readonly nth?: number | undefined; cut?(): void } = {}
   let messages: string[] = []
+  let isFrozen = false
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
     const upstream = connect(target)
@@ -33,8 +36,11 @@ export async function startSeveringProxy(target: {
         upstream.destroy()
       })
     }
-    upstream.pipe(client)
+    upstream.on('data', (message) => {
+      if (!isFrozen) client.write(message)
+    })
     client.on('data', (message) => {
+      if (isFrozen) return
       messages.push(message.toString('latin1'))
       if (messages.length === order.nth) order.cut?.()
       else upstream.write(message)
@@ -51,6 +57,9 @@ export async function startSeveringProxy(target: {
       order = { nth, cut }
     },
     messages: () => messages,
+    freeze: () => {
+      isFrozen = true
+    },
     close: async () => {
       for (const socket of sockets) socket.destroy()
       server.close()

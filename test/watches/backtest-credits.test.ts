@@ -57,7 +57,7 @@ async function begin(): Promise<void> {
   service.clock.set(START)
   await service.sql`
     truncate accounts, ledger_entries, trials, subscriptions, capacity_changes, watches, targets,
-      alerts, deliveries cascade`
+      alerts, delivery_queue, delivery_log cascade`
   await alice.request('POST', '/account/terms', { version: '2026-11' })
   await giveCredits(service.app, alice.caller.wallet, 100_000)
   await alice.request('POST', '/subscriptions', { quantity: 10, periods: 1 })

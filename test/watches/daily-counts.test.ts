@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { putBackRows } from '#src/db/later-times.ts'
 import { insertRound, listDailyCounts } from '#src/fsp/indexer/daily-store.ts'
 import { LATER_ROWS } from '#src/fsp/indexer/positions.ts'
 import { checksInRecord } from '#src/fsp/indexer/round-record.ts'
@@ -87,14 +88,16 @@ class Killed extends Error {}
 async function play(action: typeof step extends fc.Arbitrary<infer Value> ? Value : never) {
   if (action.kind === 'back') {
     const at = new Date(START_MS + action.place * ROUND_MS)
-    const [rounds] = LATER_ROWS
+    const later = await database.sql`
+      select from fsp_rounds where block_at > ${at} or starts_at > ${at}`
     const present = {
       now: at,
       latest: at,
       highest: action.place,
       head: { number: 0, hash: '', at },
     }
-    if (rounds !== undefined) await database.db.execute(rounds.putBack(present))
+    const changed = await putBackRows(database.db, LATER_ROWS, present)
+    expect(changed.find(({ table }) => table === 'fsp_rounds')?.rows ?? 0).toBe(later.length)
     return
   }
   const isKilled = action.kind === 'killed'

@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
+import { seriesOf } from '../support/metrics.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
 /** Addresses of published data that cannot be read. */
@@ -50,8 +51,7 @@ const problem = async () => {
 const readings = async (variable: string, result: string) => {
   const { payload } = await world.internal.inject({ method: 'GET', url: '/metrics' })
   const name = `watchdog_source_readings_total{variable="${variable}",result="${result}"}`
-  const found = payload.split('\n').find((row) => row.startsWith(name))
-  return found === undefined ? undefined : Number(found.split(' ').at(-1))
+  return seriesOf(payload).get(name)
 }
 const pass = async (seconds: number) => {
   await world.pass(seconds)

@@ -30,7 +30,7 @@ interface MuteOptions {
 }
 
 /** Maximum number of lines and buttons for mutes; the rest is in the list of watches. */
-const SHOWN_MAX = 4
+const SHOWN_MAX = 2
 const TITLE_MAX = 60
 
 /** All mutes, and buttons to mute the whole chat. */

@@ -272,7 +272,6 @@ export function ruleCard(reader: Reader, watch: Watch): View {
     [
       t.html('bot:edit.title', { field: t('bot:button.rule'), label: typed(watch.label) }),
       ...values,
-      severityLine(reader, watch),
     ],
     [
       own.map((owned) =>
@@ -287,7 +286,6 @@ export function ruleCard(reader: Reader, watch: Watch): View {
         ),
         2,
       ),
-      [severityButton(reader, watch)],
       [backToCard(watch)],
     ],
   )
@@ -326,8 +324,13 @@ export function moreCard(reader: Reader, watch: Watch, options: { readonly now: 
       : watch.status === 'paused'
         ? [act(t('bot:button.resume'), packed('watch.resume', params))]
         : []
+  const hasRule = fieldsOf(watch.type).length > 0
   return screen(
-    [t.html('bot:more.title', { label: typed(watch.label) }), t.html('bot:more.since', { since })],
+    [
+      t.html('bot:more.title', { label: typed(watch.label) }),
+      t.html('bot:more.since', { since }),
+      ...(hasRule ? [severityLine(reader, watch)] : []),
+    ],
     [
       [
         act(t('bot:button.name'), packed('watch.ask', { ...params, field: 'lab' })),
@@ -336,7 +339,7 @@ export function moreCard(reader: Reader, watch: Watch, options: { readonly now: 
           ? []
           : [act(t('bot:button.test'), packed('watch.test', params))]),
       ],
-      pictureButton(reader, watch),
+      hasRule ? [severityButton(reader, watch)] : pictureButton(reader, watch),
       [act(t('bot:button.delete'), packed('watch.delete', params), 'danger')],
       [backToCard(watch)],
     ],

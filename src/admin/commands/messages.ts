@@ -22,7 +22,7 @@ export const explainCommand = defineCommand({
   isRead: true,
   input: z.strictObject({ alert: typed.number, recipient: typed.number }),
   async run({ app }, { alert: alertId, recipient: recipientId }) {
-    return { changed: false, lines: await explainAlert(app.db, { alertId, recipientId }) }
+    return { changed: false, lines: await explainAlert(app, { alertId, recipientId }) }
   },
 })
 

@@ -1,4 +1,5 @@
 import type { ChannelKey } from '#src/channels/index.ts'
+import { reportAnswer, reportOutage } from '#src/db/outage.ts'
 import { backoffMs } from '#src/kernel/backoff.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
@@ -61,7 +62,7 @@ async function work(
   stop: AbortSignal,
 ): Promise<void> {
   let failed = 0
-  let reportedAt = Number.NEGATIVE_INFINITY
+  let reportedAt: number | undefined
   while (!stop.aborted) {
     // A look that ran during a recording may have looked before the recording ended.
     const wasIdle = worker.isIdle()
@@ -69,11 +70,15 @@ async function work(
     let hasFound = false
     try {
       hasFound = await worker.claim()
-      if (failed > 0) deps.log.info({ channel, failed }, 'deliveries are claimed again')
+      if (reportedAt !== undefined)
+        deps.log.info({ channel, failed }, 'deliveries are claimed again')
+      reportAnswer(deps.log)
       failed = 0
+      reportedAt = undefined
     } catch (error) {
       failed += 1
-      if (failed === 1 || startedAt - reportedAt >= REPORT_AGAIN_MS) {
+      const isReported = reportedAt !== undefined && startedAt - reportedAt < REPORT_AGAIN_MS
+      if (!reportOutage(deps.log, error) && !isReported) {
         reportedAt = startedAt
         const trace = loggableError(error)
         deps.log.error({ channel, failed, error: trace }, 'deliveries could not be claimed')

@@ -8,6 +8,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { inputErrors } from '#src/kernel/input-limits.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
+import { VERSION } from '#src/kernel/release.ts'
 import type { App } from '#src/operations/define.ts'
 import { accepts } from '../accept.ts'
 import { authenticate, refuseTokenInQuery } from '../authenticate.ts'
@@ -19,7 +20,7 @@ import { closestTool, findTool, toolsFor } from './tools.ts'
 const PATH = '/mcp'
 const JSON_TYPE = 'application/json'
 const STREAM_TYPE = 'text/event-stream'
-const IMPLEMENTATION = { name: 'flare-watchdog', version: '1.0.0' }
+const IMPLEMENTATION = { name: 'flare-watchdog', version: VERSION }
 
 const ToolCall = z.looseObject({
   // Without an id it is a notification, which nothing is called for.

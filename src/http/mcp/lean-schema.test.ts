@@ -32,13 +32,20 @@ test('a union says the same as its variants, with what they share once', () => {
   expect(JSON.stringify(lean).length).toBeLessThan(JSON.stringify(whole).length / 2)
 })
 
-test('variants that differ in the names of their properties stay as they are', () => {
-  const variant = (name: string) => ({
-    type: 'object',
-    properties: { [name]: { type: 'string' } },
-    required: [name],
-    additionalProperties: false,
-  })
-  const union = { oneOf: [variant('a'), variant('b')] }
+const variant = (properties: JsonObject): JsonObject => ({
+  type: 'object',
+  properties,
+  required: ['own'],
+})
+const own = (type: string) => ({ own: { type } })
+
+test('a property that only some variants have stays in those', () => {
+  const name = { name: { type: 'string' } }
+  const lean = leanSchema({ oneOf: [variant({ ...name, ...own('number') }), variant(name)] })
+  expect(lean).toMatchObject({ properties: name, oneOf: [{ properties: own('number') }, {}] })
+})
+
+test('variants that have no property in common stay as they are', () => {
+  const union = { oneOf: [variant({ a: { type: 'string' } }), variant({ b: { type: 'string' } })] }
   expect(leanSchema(union)).toEqual(union)
 })

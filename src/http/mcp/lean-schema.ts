@@ -3,8 +3,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { ID_MAX, JsonObject } from '#src/kernel/units.ts'
 
-/** Keywords that tell a model little beside the type and the description. */
-const LEFT_OUT = ['examples', 'not', 'propertyNames']
+/**
+ * Keywords that tell a model little beside the type and the description. A value that breaks one is refused with an error that
+ * names it.
+ */
+const LEFT_OUT = ['examples', 'not', 'propertyNames', 'pattern', 'minLength', 'uniqueItems']
 /** Longest list of values that a schema names. Models meet longer ones, the names of events, in `getWatchType`. */
 const VALUES_MAX = 20
 
@@ -15,22 +18,31 @@ const Variant = z
     type: z.literal('object'),
     properties: Properties,
     required: z.array(z.string()).default([]),
-    additionalProperties: z.literal(false),
   })
   .strict()
 type Variant = z.output<typeof Variant>
-/** Variants that have the same properties. */
+/** Variants that have a property in common. */
 const Variants = z
   .array(Variant)
   .min(2)
-  .refine((variants) => new Set(variants.map(namesIn)).size === 1)
+  .refine((variants) => namesInAll(variants).length > 0)
 
 /**
  * The same schema in fewer words. A union of objects says once what all its variants say of a property, as a schema
  * beside `oneOf`; each variant has the rest.
  */
 export function leanSchema(schema: JsonObject): JsonObject {
-  return JsonObject.parse(lean(schema))
+  return JsonObject.parse(lean(open(schema)))
+}
+
+/** The schema without what it says of unknown properties: only the call itself is closed. */
+function open(schema: unknown, isCall = true): unknown {
+  if (Array.isArray(schema)) return schema.map((part) => open(part, false))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const kept = Object.entries(schema).filter(
+    ([keyword, value]) => isCall || keyword !== 'additionalProperties' || value !== false,
+  )
+  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, open(value, false)]))
 }
 
 function lean(schema: unknown): unknown {
@@ -46,26 +58,27 @@ function lean(schema: unknown): unknown {
 function isLeftOut(name: string, value: unknown): boolean {
   if (name === 'enum') return Array.isArray(value) && value.length > VALUES_MAX
   if (name === 'required') return isDeepStrictEqual(value, [])
-  // The maximum of every id, and a pattern against control characters: no model would get there.
+  // The maximum of every id: no model would get there.
   if (name === 'maximum') return value === ID_MAX
-  if (name === 'pattern') return String(value).includes('\\u')
   return LEFT_OUT.includes(name)
 }
 
-function namesIn({ properties }: Variant): string {
-  return Object.keys(properties).toSorted().join(' ')
+function namesInAll(variants: readonly Variant[]): readonly string[] {
+  const [first, ...others] = variants
+  return Object.keys(first?.properties ?? {}).filter((name) =>
+    others.every(({ properties }) => Object.hasOwn(properties, name)),
+  )
 }
 
 /** A union of objects as one object with what its variants share, and the variants with the rest. */
 function factored(variants: readonly Variant[]): object {
-  const names = Object.keys(variants[0]?.properties ?? {})
+  const names = namesInAll(variants)
   const shared = Object.fromEntries(names.map((name) => [name, sharedOf(variants, name)]))
   const required = names.filter((name) => variants.every((one) => one.required.includes(name)))
   return {
     type: 'object',
     properties: shared,
     required,
-    additionalProperties: false,
     oneOf: variants.map((variant) => restOf(variant, shared, required)),
   }
 }

@@ -10,6 +10,7 @@ import type { AnyOperation } from '#src/operations/define.ts'
 import { REGISTRY } from '#src/operations/index.ts'
 import { inlineSchema } from '#src/operations/openapi/schema.ts'
 import { leanSchema } from './lean-schema.ts'
+import { saidOnce } from './said-once.ts'
 
 /**
  * Operations that are not offered as tools. Sign-in needs the wallet, and no model may read its token. A CSV
@@ -70,41 +71,34 @@ export function closestTool(name: string): string {
 /** Part of an unknown name that is looked at. */
 const NAME_LENGTH_MAX = 100
 
-/** A described tool; `brief` names the tool that has the same body, for callers who have that tool, too. */
+/** A tool, and the scopes each of which allows it. */
 interface Described {
   readonly tool: Tool
   readonly scopes: readonly string[]
-  readonly brief: { readonly tool: Tool; readonly other: string } | undefined
 }
 
-const DESCRIBED = new Map<Locale, ReadonlyMap<string, Described>>()
+const DESCRIBED = new Map<Locale, readonly Described[]>()
 
 /** The tools that a caller's scopes allow, in the order of the registry. */
 export function toolsFor(caller: Caller | undefined, locale: Locale): readonly Tool[] {
   const held: readonly string[] = ['none', ...(caller?.scopes ?? [])]
   const described = DESCRIBED.get(locale) ?? describeAll(locale)
   DESCRIBED.set(locale, described)
-  const allowed = new Map(
-    [...described].filter(([_name, { scopes }]) => scopes.some((scope) => held.includes(scope))),
-  )
-  return [...allowed.values()].map(({ tool, brief }) =>
-    brief !== undefined && allowed.has(brief.other) ? brief.tool : tool,
+  const allowed = described.filter(({ scopes }) => scopes.some((scope) => held.includes(scope)))
+  const t = translator(locale)
+  return saidOnce(
+    allowed.map(({ tool }) => tool),
+    (name) => t('operations:mcp.sameAs', { tool: bare(name) }),
   )
 }
 
-function describeAll(locale: Locale): ReadonlyMap<string, Described> {
+function describeAll(locale: Locale): readonly Described[] {
   const t = translator(locale)
-  const entries = [...TOOLS]
-  return new Map(
-    entries.map(([name, entry], index) => {
-      const { body, scope, otherScope } = entry.operation
-      const before = entries.slice(0, index).find(([, other]) => other.operation.body === body)
-      const other = body === undefined ? undefined : before?.[0]
-      const scopes = otherScope === undefined ? [scope] : [scope, otherScope.scope]
-      const brief = other === undefined ? undefined : { tool: describeTool(t, entry, other), other }
-      return [name, { tool: describeTool(t, entry), scopes, brief }]
-    }),
-  )
+  return [...TOOLS.values()].map((entry) => {
+    const { scope, otherScope } = entry.operation
+    const scopes = otherScope === undefined ? [scope] : [scope, otherScope.scope]
+    return { tool: describeTool(t, entry), scopes }
+  })
 }
 
 /** Whether this call of a tool is confirmed first. A call with an invalid body is refused in any case. */
@@ -122,8 +116,7 @@ export function takesKey({ idempotent, summarize, onlyAdds }: AnyOperation): boo
   return idempotent === true && (summarize === undefined || onlyAdds !== undefined)
 }
 
-/** @param sameBody name of a tool whose body is described already */
-function describeTool(t: Translate, entry: ToolEntry, sameBody?: string): Tool {
+function describeTool(t: Translate, entry: ToolEntry): Tool {
   const { operation, query: queryNames } = entry
   const { id, scope, method, params, query, body, bodyOptional } = operation
   const read = (schema: z.ZodType, path?: readonly string[]) =>
@@ -133,6 +126,7 @@ function describeTool(t: Translate, entry: ToolEntry, sameBody?: string): Tool {
   const bodySchema = body && read(body)
   const hasBody = bodySchema !== undefined && !isEmptyObject(bodySchema)
   const asks = operation.summarize !== undefined
+  const readsOnly = scope === 'read' || scope === 'none'
   const text = (description: string) => ({ type: 'string', description })
   const title = t(checkedKey(`operations:${id}.summary`))
   const description = t(checkedKey(`operations:${id}.description`))
@@ -154,7 +148,7 @@ function describeTool(t: Translate, entry: ToolEntry, sameBody?: string): Tool {
           ...(queryNames.includes('limit') && {
             limit: { ...inQuery?.properties['limit'], default: AGENTS_ROWS },
           }),
-          ...(hasBody && { body: sameBody === undefined ? bodySchema : sameAs(t, sameBody) }),
+          ...(hasBody && { body: bodySchema }),
           ...(takesKey(operation) && {
             idempotencyKey: text(t('operations:info.idempotencyKey')),
           }),
@@ -168,16 +162,10 @@ function describeTool(t: Translate, entry: ToolEntry, sameBody?: string): Tool {
         additionalProperties: false,
       }),
     },
-    annotations: {
-      readOnlyHint: scope === 'read' || scope === 'none',
-      destructiveHint: asks,
-      idempotentHint: method !== 'POST' || scope === 'read' || scope === 'none',
-    },
+    annotations: readsOnly
+      ? { readOnlyHint: true }
+      : { readOnlyHint: false, destructiveHint: asks, idempotentHint: method !== 'POST' },
   }
-}
-
-function sameAs(t: Translate, tool: string): JsonObject {
-  return { type: 'object', description: t('operations:mcp.sameBody', { tool: bare(tool) }) }
 }
 
 function pickNames(

@@ -2,6 +2,7 @@ import { resourceEntry } from '#src/billing/metering/offers.ts'
 import * as prices from '#src/billing/price-list.ts'
 import { paymentAssetOf, symbolOf, unitsForCredits, usdRateOf } from '#src/billing/topups/rules.ts'
 import { checkedKey, translate } from '#src/i18n/translate.ts'
+import { VERSION } from '#src/kernel/release.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import type * as pricingOperations from '../rest/pricing.ts'
@@ -24,7 +25,7 @@ export function discoveryExamples(publicUrl: string): DiscoveryExamples {
 function description(publicUrl: string): JsonObject {
   return {
     openapi: '3.1.0',
-    info: { title: translate('en', 'operations:info.title'), version: '1.0.0' },
+    info: { title: translate('en', 'operations:info.title'), version: VERSION },
     servers: [{ url: `${publicUrl}/api/x402` }],
     paths: {
       '/stats': {

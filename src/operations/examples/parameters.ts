@@ -6,11 +6,15 @@ import {
   RECIPIENT,
   SUBSCRIPTION,
   TOKEN_ID,
+  TOPUP_CREDITS,
+  WALLET,
   WATCH,
 } from './story.ts'
+import { PAID } from './subscriptions.ts'
 
 /** Values of the path, and of required query parameters, in the example of an operation; by its id. */
 export const PARAMETERS: Readonly<Record<string, Readonly<Record<string, string | number>>>> = {
+  deleteAccount: { wallet: WALLET, forfeitCredits: TOPUP_CREDITS - PAID.credits },
   deleteAlert: { id: ALERT_ID },
   getAlertEvidence: { id: ALERT_ID },
   acknowledge: { id: ALERT_ID },

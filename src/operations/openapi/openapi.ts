@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { WebhookPayload } from '#src/channels/hooks/webhook.ts'
 import { checkedKey, type Translate, translator } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { VERSION } from '#src/kernel/release.ts'
 import type { AnyOperation, App } from '../define.ts'
 import type { OperationExample } from '../examples/define.ts'
 import { examplesAt } from '../examples/index.ts'
@@ -50,7 +51,7 @@ export function openApiDocument(app: Documented, locale: Locale): Record<string,
     openapi: '3.1.0',
     info: {
       title: t('operations:info.title'),
-      version: '1.0.0',
+      version: VERSION,
       description: t('operations:info.description'),
       license: { name: 'MIT', identifier: 'MIT' },
       ...(supportUrl !== undefined && { contact: contactOf(supportUrl) }),

@@ -96,6 +96,7 @@ function start({ publicUrl }: App, t: Translate): SearchedPlace[] {
       t('pages:docs.rest'),
       [
         t('operations:info.security'),
+        t('pages:docs.rest.page'),
         t('pages:docs.rest.challenge'),
         t('pages:docs.rest.token'),
         t('pages:docs.rest.terms'),

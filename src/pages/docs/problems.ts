@@ -26,6 +26,7 @@ const EXAMPLES: { readonly [Code in ErrorCode]?: TextValues } = {
   cap_exceeded: { asset: 'FXRP', maximum: 1000, holdings: 5000 },
   terms_version_changed: { version: '2026-11' },
   recipient_limit_reached: { count: 20 },
+  maintenance_limit_reached: { count: 20 },
   mailbox_refused: { days: 90 },
   rate_limited: { seconds: 40 },
   too_many_backtests: { count: 10 },
