@@ -23,6 +23,15 @@ export interface PostedMessage {
   readonly action?: PagerEvent['event_action']
 }
 
+/** A request as it arrived, and the status of its answer. */
+export interface HookRequest {
+  readonly method: string
+  readonly path: string
+  /** Its body; undefined if that is no JSON. */
+  readonly body: unknown
+  readonly status: number
+}
+
 /** Fault applied to the next request. */
 export type HookFault =
   | 'hang'
@@ -41,26 +50,35 @@ export interface ChatHooks {
   /** Creates a new webhook, topic or integration. */
   discordUrl(): string
   slackUrl(): string
-  ntfyUrl(): string
+  /** @param of `version`: of the server; before 2.16 it knows no sequence ids */
+  ntfyUrl(of?: { readonly version: '2.15' | '2.16' }): string
   pagerDutyUrl(): string
   /** The messages in their present state, oldest first. */
   readonly messages: readonly PostedMessage[]
+  /** All requests that were answered, oldest first. */
+  readonly requests: readonly HookRequest[]
   /** Refused bodies, with the reason. */
   readonly refused: readonly string[]
   failNext(fault: HookFault): void
+  /** Applies a fault to the request after this number of further ones. */
+  failAfter(requests: number, fault: HookFault): void
   /** Deletes the webhook. */
   remove(url: string): void
   /** Deletes a message, as a person would. */
   forget(messageId: string): void
   /** Calls the listener on every change until the returned function is called. */
   subscribe(listener: () => void): () => void
-  /** Deletes all messages and refusals. */
+  /** Deletes all messages, requests and refusals. */
   clear(): void
   close(): Promise<void>
 }
 
 const DISCORD_PATH = /^\/api\/v10\/webhooks\/(\d+)\/([\w-]+)(?:\/messages\/(\d+))?$/
 const SLACK_PATH = /^\/services\/(T\w+)\/(B\w+)\/(\w+)$/
+const NTFY_PATH = /^\/([-_A-Za-z0-9]{1,64})\/([-_A-Za-z0-9]{1,64})$/
+/** Part of topics of a server that knows no sequence ids. */
+const OLD = 'old'
+const knowsSequences = (topic: string) => !topic.includes(OLD)
 const PAGERDUTY_PATH = '/v2/enqueue'
 const ACTIONS = ['trigger', 'acknowledge', 'resolve'] as const
 
@@ -72,8 +90,9 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
   const { clock = systemClock } = options
   const messages: PostedMessage[] = []
   const listeners = new Set<() => void>()
+  const requests: HookRequest[] = []
   const refused: string[] = []
-  const faults: HookFault[] = []
+  const faults: (HookFault | undefined)[] = []
   const removed = new Set<string>()
   let made = 0
   const next = () => {
@@ -95,6 +114,8 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
     }
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
     const answer = fault ?? takeUnfaulted(request.method ?? '', url, body)
+    const { method = '' } = request
+    requests.push({ method, path: url.pathname, body: readJson(body), status: answer.status })
     response.writeHead(answer.status, answer.headers).end(answer.body)
     announce()
   }
@@ -105,6 +126,8 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
     const slack = SLACK_PATH.exec(url.pathname)
     if (slack !== null && method === 'POST') return takeSlack(slack, body)
     if (url.pathname === '/' && method === 'POST') return takeNtfy(body)
+    const deleted = NTFY_PATH.exec(url.pathname)
+    if (deleted !== null && method === 'DELETE') return deleteNtfy(deleted)
     if (url.pathname === PAGERDUTY_PATH && method === 'POST') return takePagerDuty(body)
     return { status: 404, body: 'no_team' }
   }
@@ -173,22 +196,39 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
       refused.push(checked)
       return { status: 400, body: JSON.stringify({ code: 40_024, http: 400, error: checked }) }
     }
-    const { topic } = checked
+    const { topic, sequenceId } = checked
     if (removed.has(topic)) {
       return { status: 403, body: JSON.stringify({ code: 40_301, http: 403, error: 'forbidden' }) }
     }
-    const id = String(next())
-    const shown = readerOfNtfy(json)
-    messages.push({
+    const known = knowsSequences(topic) ? sequenceId : undefined
+    const id = known ?? String(next())
+    const posted = {
       service: 'ntfy',
       hook: topic,
       id,
       body: json,
-      shown,
-      at: clock.now(),
-      edits: 0,
-    })
-    return { status: 200, body: JSON.stringify({ id, event: 'message', topic }) }
+      shown: readerOfNtfy(json),
+    } as const
+    const index = messages.findIndex((message) => message.hook === topic && message.id === id)
+    const before = messages[index]
+    if (before === undefined) messages.push({ ...posted, at: clock.now(), edits: 0 })
+    else messages[index] = { ...posted, at: before.at, edits: before.edits + 1 }
+    const answer = { id: String(next()), event: 'message', topic }
+    return {
+      status: 200,
+      body: JSON.stringify({ ...answer, ...(known !== undefined && { sequence_id: known }) }),
+    }
+  }
+
+  /** Tells the apps to delete a notification, whether there is one or not. */
+  function deleteNtfy([, topic = '', sequenceId = '']: RegExpExecArray): Exclude<
+    HookFault,
+    string
+  > {
+    if (!knowsSequences(topic)) return { status: 404, body: '404 page not found' }
+    const index = messages.findIndex(({ hook, id }) => hook === topic && id === sequenceId)
+    if (index >= 0) messages.splice(index, 1)
+    return { status: 200, body: JSON.stringify({ event: 'message_delete', topic }) }
   }
 
   /** For a resolved alert, `trigger` opens a new alert; any other action changes nothing. */
@@ -238,11 +278,17 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
     discordUrl: () => `${origin}/api/webhooks/${12_345_678_900_000 + next()}/${'aB3-_'.repeat(13)}`,
     slackUrl: () =>
       `${origin}/services/T0WATCHDOG/B${String(next()).padStart(8, '0')}/aB3dE5fG7hI9`,
-    ntfyUrl: () => `${origin}/watchdog-alerts-${String(next()).padStart(8, '0')}`,
+    ntfyUrl: ({ version } = { version: '2.16' }) =>
+      `${origin}/watchdog-${version === '2.16' ? 'alerts' : OLD}-${String(next()).padStart(8, '0')}`,
     pagerDutyUrl: () => `${origin}/integration/${String(next()).padStart(32, 'aB3dE5fG')}/enqueue`,
     messages,
+    requests,
     refused,
     failNext: (fault) => faults.push(fault),
+    failAfter: (requests, fault) => {
+      while (faults.length < requests) faults.push(undefined)
+      faults[requests] = fault
+    },
     remove: (url) => removed.add(hookIn(url)),
     forget: (messageId) => {
       messages.splice(
@@ -256,6 +302,7 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
     },
     clear: () => {
       messages.length = 0
+      requests.length = 0
       refused.length = 0
       announce()
     },

@@ -69,6 +69,7 @@ import { registerPages } from '#src/pages/index.ts'
 import { STORED_TIMES } from '#src/stored-times.ts'
 import { onLimited } from '#src/telegram/api.ts'
 import { createBacktests } from '#src/watches/backtest/backtest.ts'
+import { createUsualBacktests } from '#src/watches/backtest/usual.ts'
 import { createWatchTypeFacts } from '#src/watches/facts.ts'
 import { createLookUps } from '#src/watches/look-up.ts'
 import { createTypePauses } from '#src/watches/observe/type-pauses.ts'
@@ -232,6 +233,14 @@ export function createApp(
   const metered = { db: meteringDb, clock, log }
   const hostAheadMs = () => msAheadOfDatabase({ db: jobsDb, clock: hostClock })
   const replica = copy && createReplica({ db: copy.db, clock, log, count: meters.countListReading })
+  const backtests = createBacktests({
+    startIncidents: startPastIncidents,
+    db,
+    chain,
+    facts,
+    clock,
+    confirmations: config.chain.confirmations,
+  })
   const base = {
     db,
     replica,
@@ -241,14 +250,8 @@ export function createApp(
     quarantine: createQuarantine({ log }),
     chain,
     facts,
-    backtests: createBacktests({
-      startIncidents: startPastIncidents,
-      db,
-      chain,
-      facts,
-      clock,
-      confirmations: config.chain.confirmations,
-    }),
+    backtests,
+    usualBacktests: createUsualBacktests({ backtests, clock, log }),
     evidence: createEvidenceChain({ chain, clock }),
     lookUps: createLookUps({ chain, facts, clock, confirmations: config.chain.confirmations }),
     xrpl,

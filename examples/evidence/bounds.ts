@@ -3,8 +3,8 @@ import { EPOCH_BLOCKS } from './absence.ts'
 import type { Claim, Evidence } from './file.ts'
 import { Unchecked } from './rpc.ts'
 
-/** Rounds of a streak, of the setting after which it alerts, and of a rate. */
-const [STREAK_MAX, REQUIRED_MAX, RATE_MAX] = [60, 20, 80]
+/** Rounds of a streak, of the setting after which it alerts, and of a budget: a reward epoch on the main networks. */
+const [STREAK_MAX, REQUIRED_MAX, RATE_MAX] = [60, 20, 3360]
 /** Length of a reward epoch on the main networks; others have shorter ones. */
 const EPOCH_MS = 302_400_000
 

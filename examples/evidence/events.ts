@@ -8,9 +8,8 @@ import digests from './rules.json' with { type: 'json' }
 const FLR = 10n ** 18n
 /** Balance up to which an alert is critical. */
 const CRITICAL_WEI = 5n * FLR
-/** Rate below which an alert is raised, and the least rounds that it counts. */
-const RATE_LIMIT = 0.8
-const RATE_ROUNDS_MIN = 40
+/** The least used share of an error budget of which an alert tells. */
+const USED_MIN = 0.05
 /** Time before the expiry of the oldest at which unclaimed rewards are a warning. */
 const NEAR_EXPIRY_MS = 14 * 86_400_000
 /** Silent rounds in a row from which on an alert about a duty is critical. */
@@ -66,9 +65,9 @@ function offence(checks: Checks, severity: Severity): EventRule {
 function rate(condition: ClaimOf<'rate'>['condition']): EventRule {
   return ruleOf({
     kind: 'rate',
-    claim: { condition, threshold: RATE_LIMIT },
-    fits: ({ rounds }) => must(rounds >= RATE_ROUNDS_MIN, `${rounds} rounds are too few`),
-    severity: always('warning'),
+    claim: { condition },
+    fits: ({ used }) => must(used >= USED_MIN, `${used} of the budget is too little`),
+    severity: ({ used }) => (used > 1 ? 'critical' : 'warning'),
   })
 }
 

@@ -34,6 +34,7 @@ const SILENCE_RULE = word('probability', 'one-percent')
 const FAST_UPDATE_RULE = word('probability', 'one-percent', 'too-long')
 const ROLE = word('submit', 'submitSignatures', 'signingPolicy', 'identity', 'fastUpdates')
 const CONDITION = word('mc-anchor', 'mc-fdc')
+const STAGE = word('early', 'most', 'spent')
 
 /** Duties of a voting round. */
 const CHECK = word(
@@ -67,7 +68,7 @@ const CLAIMS = {
   }),
   rate: object({
     ...{ kind: word('rate'), ...OF_EPOCH, condition: CONDITION, round: whole, rounds: whole },
-    ...{ rate: number, threshold: number },
+    ...{ done: whole, possible: whole, used: number },
   }),
   'failed-call': object({
     ...{ kind: word('failed-call'), ...PROVIDER, transaction: hash, block: whole },
@@ -133,8 +134,10 @@ const ROUND = object(
   { address, others: OTHERS, cost: COST, ...VALUES },
 )
 const RATE = object({
-  ...{ ...PROVIDER, rewardEpochId: whole, votingRoundId: whole, rate: number },
-  ...{ threshold: number, protocolMinimum: number, rounds: whole },
+  ...{ ...PROVIDER, rewardEpochId: whole, votingRoundId: whole, stage: STAGE },
+  ...{ used: number, rate: number, protocolMinimum: number, rounds: whole, done: whole },
+  ...{ possible: number, roundsToMiss: whole, roundsLeft: whole, epochEndsAt: instant },
+  ...{ budgetEndsAt: nullable(instant), rateSeconds: nullable(whole) },
 })
 const VOTING = object({
   ...{ ...PROVIDER, rewardEpochId: whole, vote: VOTE, endedAt: instant },
@@ -183,11 +186,14 @@ const DATA: Readonly<Record<string, Decoder<Data>>> = {
       ...{ isAccepted: boolean, others: OTHERS },
     },
   ),
-  'fsp.registration': object({
-    ...{ ...PROVIDER, rewardEpochId: whole, openedAt: instant, closesAtEarliest: instant },
-    ...{ minutes: whole, isClosed: boolean, preRegistered: nullable(boolean) },
-    preRegistrationFailed: boolean,
-  }),
+  'fsp.registration': object(
+    {
+      ...{ ...PROVIDER, rewardEpochId: whole, openedAt: instant, closesAtEarliest: instant },
+      ...{ minutes: whole, isClosed: boolean, preRegistered: nullable(boolean) },
+      preRegistrationFailed: boolean,
+    },
+    { contractsMovedAt: instant },
+  ),
   'fsp.not-in-policy': object({
     ...{ ...PROVIDER, rewardEpochId: whole, startVotingRoundId: whole, voters: whole },
     ...{ startsAt: instant, active: boolean },

@@ -4,18 +4,15 @@ import { type Check, isEqual, must, mustBeOf, type OfAlert } from './claim.ts'
 import type { SilenceClaimed } from './events.ts'
 import type { ClaimOf } from './file.ts'
 import { judge, type Verdict } from './judge.ts'
-import type { Protocol } from './protocol.ts'
+import { numberOf, type Protocol, VIEWS } from './protocol.ts'
 import { collectRounds } from './rounds.ts'
 import { Unchecked } from './rpc.ts'
 import type { SettledRound as Round } from './submissions.ts'
 
 /** Rounds that a block may complete at once, where the chain stood still. */
 const GAP_MAX = 80
-/** Rounds before those that count in which a rate looks for rounds with evidence. */
-const RATE_SLACK = 20
-/** The furthest that it looks back beyond them, and the blocks after which it looks no further. */
-const SLACK_MAX = 6000
-const BLOCKS_MAX = 12_000
+/** Rounds of which the blocks are kept at a time. */
+const ROUNDS_AT_ONCE = 40
 
 function placeOf(round: Round, voter: string): number {
   const place = round.policy.members.findIndex((member) => member.voter === voter)
@@ -185,7 +182,7 @@ export async function checkSilence(
   }
 }
 
-/** Hits and possible hits of a round; undefined without evidence. */
+/** Hits and possible hits of a round, none where it has no duty; undefined without evidence. */
 function countsOf(
   round: Round,
   voter: string,
@@ -194,50 +191,51 @@ function countsOf(
   const place = round.policy.members.findIndex((member) => member.voter === voter)
   if (place < 0) return undefined
   if (isAnchor) return anchorsOf(round, place)
+  if (round.requests.length === 0) return [0, 0]
   const all = judge(round, place, chainId)
   const votes = [all['bitVote'], all['fdcSignature']]
   return votes.includes(undefined) ? undefined : [votes.every((vote) => vote === null) ? 1 : 0, 1]
 }
 
-/** Too few hits over the last rounds with evidence. */
+/** Shares of the cases that the protocol requires over a reward epoch. */
+const MINIMUMS = { 'mc-anchor': 0.8, 'mc-fdc': 0.6 } as const
+
+/** The expected first round of the reward epoch after another. */
+async function expectedEnd(protocol: Protocol, epoch: number): Promise<number> {
+  const manager = await protocol.contract('FlareSystemsManager')
+  const { first, length } = await protocol.clock()
+  const read = async (selector: string) => numberOf((await protocol.view(manager, selector))?.[0])
+  const start = await read(VIEWS.firstEpochAt)
+  return (start + (epoch + 1) * (await read(VIEWS.epochSeconds)) - first) / length
+}
+
+/** Too many misses in a reward epoch so far. Its rounds are read a few at a time. */
 export const rate: Check<'rate'> = async (protocol, claim, alert) => {
-  const { round: last, rounds: counted, threshold, rewardEpoch: epoch, provider: voter } = claim
+  const { round: last, rewardEpoch: epoch, provider: voter, condition } = claim
   await mustBeOf(protocol, epoch, last)
   const newest = await mustBeJudged(protocol, last, alert)
   if (newest - last > GAP_MAX) throw new Unchecked(`${newest - last} rounds were completed at once`)
-  const isAnchor = claim.condition === 'mc-anchor'
-  let [hits, possible, found] = [0, 0, 0]
-  // A round is judged once, although it is read again with more rounds before it.
-  const judged = new Map<number, ReturnType<typeof countsOf>>()
-  // Where the chain stood still, rounds with evidence lie further back; the blocks between are few.
-  for (let slack = RATE_SLACK; found < counted && slack <= SLACK_MAX; slack *= 4) {
-    const span = { epoch, from: last + 1 - counted - slack, to: newest, isPartial: true }
-    const { rounds, blocks } = await collectRounds(protocol, span, voter)
-    ;[hits, possible, found] = [0, 0, 0]
-    for (const round of rounds.toReversed()) {
-      if (found === counted) break
-      const isKnown = judged.has(round.round)
-      const counts = isKnown
-        ? judged.get(round.round)
-        : countsOf(round, voter, { isAnchor, chainId: alert.chainId })
-      judged.set(round.round, counts)
+  const first = await protocol.startOf(epoch)
+  if (first === undefined) throw new Unchecked(`the start of reward epoch ${epoch} is not known`)
+  const judged = { isAnchor: condition === 'mc-anchor', chainId: alert.chainId }
+  let [done, possible, counted] = [0, 0, 0]
+  for (let from = first; from <= last; from += ROUNDS_AT_ONCE) {
+    const to = Math.min(last, from + ROUNDS_AT_ONCE - 1)
+    const { rounds } = await collectRounds(protocol, { epoch, from, to, isPartial: true }, voter)
+    for (const round of rounds) {
+      const counts = countsOf(round, voter, judged)
       if (counts === undefined) continue
-      if (found === 0 && round.round !== last) {
-        throw new Unchecked(`round ${round.round} was the last with evidence`)
-      }
-      found += 1
-      hits += counts[0]
+      counted += 1
+      done += counts[0]
       possible += counts[1]
     }
-    if (blocks[0] === 0 || blocks[1] - blocks[0] > BLOCKS_MAX) break
   }
-  if (found < counted) throw new Unchecked(`only ${found} of ${counted} rounds have evidence here`)
-  const share = hits / possible
-  must(share < threshold, `${hits} of ${possible} are not below ${threshold}`)
-  if (share !== claim.rate) {
-    throw new Unchecked(
-      `${hits} of ${possible} are ${share}, not ${claim.rate}: the service left out rounds that it was not sure of, or lies`,
-    )
+  const length = (await expectedEnd(protocol, epoch)) - first
+  const used = (possible - done) / ((1 - MINIMUMS[condition]) * (possible / counted) * length)
+  const found = `${done} of ${possible} over ${counted} rounds up to ${last} are ${used} of the error budget`
+  if (counted !== claim.rounds || done !== claim.done || possible !== claim.possible) {
+    throw new Unchecked(`${found}: the service left out rounds that it was not sure of, or lies`)
   }
-  return `${hits} of ${possible} over ${counted} rounds up to ${last} are below ${threshold}`
+  must(used === claim.used, found)
+  return found
 }

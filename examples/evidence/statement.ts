@@ -9,8 +9,9 @@ const SENTENCES: { readonly [K in Kind]: (claim: ClaimOf<K>) => string } = {
   round: ({ checks, round, rewardEpoch, streak, firstRound, required }) =>
     `bad in voting round ${show(round)} of reward epoch ${show(rewardEpoch)}: one of ${show(checks)}; ` +
     `${show(streak)} bad rounds in a row since round ${show(firstRound)}, alert from ${show(required)} on`,
-  rate: ({ condition, rate, rounds, round, threshold }) =>
-    `${show(condition)}: a rate of ${show(rate)} over ${show(rounds)} rounds up to ${show(round)}, alert below ${show(threshold)}`,
+  rate: ({ condition, done, possible, rounds, round, rewardEpoch, used }) =>
+    `${show(condition)}: ${show(done)} of ${show(possible)} over ${show(rounds)} rounds of reward epoch ` +
+    `${show(rewardEpoch)} up to ${show(round)}, which is ${show(used)} of the error budget`,
   'failed-call': ({ transaction, block }) =>
     `transaction ${show(transaction)} was reverted in block ${show(block)}`,
   silence: ({ blocksSinceUpdate, block, probability, threshold }) =>

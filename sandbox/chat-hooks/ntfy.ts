@@ -8,6 +8,10 @@ const Link = z.string().regex(/^https?:\/\/[^\s]+$/)
 
 const Message = z.strictObject({
   topic: z.string().regex(/^[-_A-Za-z0-9]{1,64}$/),
+  sequence_id: z
+    .string()
+    .regex(/^[-_A-Za-z0-9]{1,64}$/)
+    .optional(),
   title: z.string().max(250),
   message: z
     .string()
@@ -22,11 +26,14 @@ const Message = z.strictObject({
 
 /**
  * Checks a body.
- * @returns its topic, or the problem in words
+ * @returns its topic and sequence id, or the problem in words
  */
-export function checkNtfy(body: unknown): { readonly topic: string } | string {
+export function checkNtfy(
+  body: unknown,
+): { readonly topic: string; readonly sequenceId: string | undefined } | string {
   const parsed = Message.safeParse(body)
-  return parsed.success ? { topic: parsed.data.topic } : z.prettifyError(parsed.error)
+  if (!parsed.success) return z.prettifyError(parsed.error)
+  return { topic: parsed.data.topic, sequenceId: parsed.data.sequence_id }
 }
 
 /** Text of the notification. */

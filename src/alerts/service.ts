@@ -15,6 +15,7 @@ import {
 import { findCause } from './episodes/inhibition.ts'
 import * as episodes from './episodes/store.ts'
 import { findActiveCauses, uninhibitAlerts } from './episodes/uninhibit.ts'
+import { listIdsOfIncidents } from './incidents/part-store.ts'
 import { placeInIncidents } from './incidents/place.ts'
 import * as incidents from './incidents/store.ts'
 import { logEnded, logInhibited, logRecorded } from './log-lines.ts'
@@ -128,10 +129,10 @@ async function updateEpisodes(
   await episodes.saveEpisodeColumns(tx, marks)
   logInhibited(deps, inhibited)
   const released = await uninhibitAlerts(tx, { open: result.open, causes, settings, now })
-  await delivery.reviseMessages(
-    tx,
-    result.ends.flatMap(({ alertIds }) => alertIds),
-  )
+  const ended = result.ends.flatMap(({ alertIds }) => alertIds)
+  const parts = before.filter(({ id }) => ended.includes(id))
+  const ofIncidents = await listIdsOfIncidents(tx, parts)
+  await delivery.reviseMessages(tx, ended, { ofIncidents })
   const notified = fresh.filter((alert) => !isHeldBack(alert) && !isUnnotified(alert, result))
   return [
     ...notified.map((alert) =>

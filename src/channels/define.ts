@@ -5,10 +5,20 @@ import type { DestinationForm } from './destination-form.ts'
 import type { Envelope, MessageState } from './envelope.ts'
 import type { FailureReason } from './failure-reasons.ts'
 
+/** State of an incident: of all its alerts, also of those that the recipient does not get. */
+export interface IncidentState {
+  /** Whether all of its alerts are over; of alerts that nothing ends, whether they were deleted. */
+  readonly isOver: boolean
+  /** Whether all alerts that are not over are acknowledged. */
+  readonly isTaken: boolean
+}
+
 /** Input of a send besides destination and envelope. */
 export interface SendContext {
-  /** Number of the attempt, from 1. */
+  /** Number of the attempt, from 1; also of a changed message. */
   readonly attempt: number
+  /** State of the message's incident at the time of sending, for channels that follow it (`followsIncident`). */
+  readonly incident?: IncidentState
   /** Time of this attempt. */
   readonly now: Date
   readonly signal: AbortSignal
@@ -22,7 +32,7 @@ export interface SendContext {
   readonly timeoutMs?: number
   /** Of a changed message: whether it contains more alerts than before. */
   readonly isLonger?: boolean
-  /** Of a changed message: whether it rings again, where a changed message can (`ringsOnChange`). */
+  /** Of a changed message: whether it rings again, where a changed message can (`followsIncident`). */
   readonly rings?: boolean
   /** Of a changed message: whether a person has pressed a button and waits for the change. */
   readonly isAwaited?: boolean
@@ -139,8 +149,11 @@ export interface ChannelTraits {
   readonly canAcknowledge: boolean
   /** Whether a message can contain several alerts. */
   readonly groups: boolean
-  /** Whether a changed message can ring again: it stands for its incident to the end, and alerts are never rolled up. */
-  readonly ringsOnChange: boolean
+  /**
+   * Whether one message stands for an incident to its end: it follows the state of the whole incident, a change can ring,
+   * and alerts are never rolled up.
+   */
+  readonly followsIncident: boolean
   /**
    * Whether only one person reads the destination.
    * @param chatId id of a chat
@@ -158,7 +171,7 @@ export const USUAL_TRAITS = {
   isProgrammatic: false,
   canAcknowledge: true,
   groups: true,
-  ringsOnChange: false,
+  followsIncident: false,
   isPersonal: (_chatId: number | null): boolean => false,
 } as const satisfies ChannelTraits
 

@@ -309,6 +309,8 @@ export interface MessageState {
   readonly current?: (reader: Pick<Envelope, 'locale' | 'timezone'>) => CurrentFigures | undefined
   /** End of the alert without a recovery, because its watch was deleted. */
   readonly closedAt?: Date
+  /** Whether it is closed because it was deleted from the history; the time of that is not known. */
+  readonly isDeleted?: boolean
   /** Time of the escalation, and the names of the recipients that it notified. */
   readonly escalated?: { readonly at: Date; readonly to: readonly string[] }
   /** Time at which the message was sent, or is shown again; times of other days have their date. */

@@ -94,15 +94,18 @@ function recipientsByAlert(
  * edit follows the transaction at once and is repeated until it works; the latest state is shown.
  *
  * @param options `isAwaited`: whether a person in a chat has pressed a button and waits for the edit, which then comes
- * before all others
+ * before all others; `ofIncidents`: all alerts of their incidents, where messages follow these (`followsIncident`)
  */
 export async function reviseMessages(
   tx: Db,
   alertIds: readonly number[],
-  { isAwaited = false }: { readonly isAwaited?: boolean } = {},
+  {
+    isAwaited = false,
+    ofIncidents = [],
+  }: { readonly isAwaited?: boolean; readonly ofIncidents?: readonly number[] } = {},
 ): Promise<void> {
-  if (alertIds.length === 0) return
-  const ids = await messages.lockMessagesOfAlerts(tx, alertIds)
+  if (alertIds.length + ofIncidents.length === 0) return
+  const ids = await messages.lockMessagesOfAlerts(tx, alertIds, ofIncidents)
   await store.notifyWorkers(tx, await messages.markMessagesStale(tx, ids, { isAwaited }))
 }
 

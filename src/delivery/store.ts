@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { ChannelKey } from '#src/channels/index.ts'
+import { REGISTRY as CHANNELS, type ChannelKey } from '#src/channels/index.ts'
 import { ANY_LENGTH, joinedJson } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { withoutSequentialScans } from '#src/db/plans.ts'
@@ -97,9 +97,10 @@ export async function notifyWorkers(db: Db, channels: readonly ChannelKey[]): Pr
     select pg_notify('deliveries', channel) from unnest(${sql.param([...channels])}::text[]) as channel`)
 }
 
-/** The incident whose message the delivery joins; none for an event that nothing ends. */
-function incidentOf({ envelope: { message } }: Pick<NewDelivery, 'envelope'>): number | null {
-  return message.canRecover || message.isRecovery ? message.incidentId : null
+/** The incident whose message the delivery joins. An event that nothing ends joins one only where that follows its incident. */
+function incidentOf({ channel, envelope: { message } }: NewDelivery): number | null {
+  const isJoined = message.canRecover || message.isRecovery || CHANNELS[channel].followsIncident
+  return isJoined ? message.incidentId : null
 }
 
 function urgencyOf({ envelope }: Pick<NewDelivery, 'envelope'>): number {

@@ -1,3 +1,4 @@
+import { readIncidentState } from '#src/alerts/incidents/incident.ts'
 import { messageStates } from '#src/alerts/messages/message-state.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Job, JobApp } from './define.ts'
@@ -40,6 +41,7 @@ async function deliver(
   const deps: delivery.DeliverDeps = {
     ...app,
     stateOf: (db, alertIds) => messageStates({ ...app, db }, alertIds),
+    incidentOf: readIncidentState,
     onLook: ({ isSuccess, seconds }) =>
       app.meters.countJobRun(name, { isSuccess, seconds, at: app.clock.now() }),
   }

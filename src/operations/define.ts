@@ -21,6 +21,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Notices } from '#src/notices/service.ts'
 import type { SentMessageIds } from '#src/recipients/chats.ts'
 import type { Backtests } from '#src/watches/backtest/backtest.ts'
+import type { UsualBacktests } from '#src/watches/backtest/usual.ts'
 import type { WatchTypeFacts } from '#src/watches/facts.ts'
 import type { LookUps } from '#src/watches/look-up.ts'
 import type { RateClass, RequestLimits } from './gate/limits.ts'
@@ -45,6 +46,7 @@ export interface App {
   readonly evidence: EvidenceChain
   /** Replays watches over the stored past. */
   readonly backtests: Backtests
+  readonly usualBacktests: UsualBacktests
   /** Client of the XRP Ledger; undefined if XRP is not configured. */
   readonly xrpl: Xrpl | undefined
   /** Prices and availability of the payment assets. */

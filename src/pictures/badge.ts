@@ -1,7 +1,12 @@
 /** Badge about a provider's last rounds, for READMEs and sites. Pure. */
 import { formatPercent, shortAddress } from '#src/i18n/format.ts'
 import { escapeHtml } from '#src/i18n/translate.ts'
-import { countRounds, roundsWithin, toneOfDays } from '#src/watches/provider-rounds.ts'
+import {
+  countRounds,
+  hasEnoughRounds,
+  roundsWithin,
+  toneOfDays,
+} from '#src/watches/provider-rounds.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { drawableName } from './provider-picture.ts'
 
@@ -32,17 +37,19 @@ export function drawBadge(view: ProviderView, name: string | undefined): string 
   const { last30Days: days } = view
   const right =
     days !== null ? formatPercent(days.rate, 'en') : known === 0 ? '–' : `${known - bad}/${known}`
-  // Without a problem the badge is grey until the results of twenty rounds are known.
+  // The badge is grey until a day of rounds is known; before the first count, without a problem, until twenty are.
   const colour =
-    days !== null
-      ? ({ fine: 'fine', '': 'fewBad', critical: 'manyBad' } as const)[toneOfDays(days)]
-      : bad === 0
-        ? known === ROUNDS
-          ? 'fine'
-          : 'unknown'
-        : bad / known <= FEW_SHARE_MAX
-          ? 'fewBad'
-          : 'manyBad'
+    days !== null && !hasEnoughRounds(days)
+      ? 'unknown'
+      : days !== null
+        ? ({ fine: 'fine', '': 'fewBad', critical: 'manyBad' } as const)[toneOfDays(days)]
+        : bad === 0
+          ? known === ROUNDS
+            ? 'fine'
+            : 'unknown'
+          : bad / known <= FEW_SHARE_MAX
+            ? 'fewBad'
+            : 'manyBad'
   const label = escapeHtml(`${left}: ${right}`)
   const [leftWidth, rightWidth] = [boxWidth(left), boxWidth(right)]
   const width = leftWidth + rightWidth

@@ -36,7 +36,7 @@ function view(
     others: null,
     fastUpdates: { lastUpdateBlock: 1, blocksSinceUpdate: 12, probabilityOfSilence: 0.31 },
     last30Days: null,
-    minimalConditions: { anchor: null, fdc: null, uptime: null },
+    minimalConditions: { anchor: null, fdc: null, uptime: null, fastUpdates: null },
     validators: null,
     balances: [],
     asOf: AS_OF,

@@ -30,7 +30,7 @@ const RoundClaim = z
   })
   .meta({ id: 'RoundClaim' })
 
-/** A rate of a minimal condition that was too low over the last rounds with evidence. */
+/** A minimal condition of which part of the error budget was used in a reward epoch up to a round. */
 const RateClaim = z
   .object({
     kind: z.literal('rate'),
@@ -38,10 +38,13 @@ const RateClaim = z
     condition: z.enum(['mc-anchor', 'mc-fdc']),
     rewardEpoch: z.int(),
     round: z.int(),
-    /** Number of counted rounds up to `round`. */
+    /** Number of counted rounds of the reward epoch up to `round`. */
     rounds: z.int(),
-    rate: z.number(),
-    threshold: z.number(),
+    /** Fulfilled and possible cases in these rounds: prices, or rounds of the FDC. */
+    done: z.int(),
+    possible: z.int(),
+    /** Share of the cases that may go wrong in the reward epoch, and did. */
+    used: z.number(),
   })
   .meta({ id: 'RateClaim' })
 

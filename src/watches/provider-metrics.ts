@@ -23,7 +23,7 @@ import {
 } from './provider-rounds.ts'
 import { type ProviderSnapshot, readPastSnapshot } from './provider-snapshot.ts'
 import { isProviderWatched } from './store.ts'
-import { CONDITION_WINDOW_ROUNDS } from './types/provider-fsp/conditions.ts'
+import { CONDITION_ROUNDS } from './types/provider-fsp/conditions.ts'
 
 /** The provider of a request for its metrics. */
 export const MetricsPath = z.strictObject({
@@ -58,10 +58,7 @@ export async function getProviderMetrics(
     caches.get(facts) ?? createSharedCache(clock, { max: KEPT_MAX, freshMs: () => FRESH_MS })
   caches.set(facts, cache)
   return cache.get(`${locale} ${provider}`, async () =>
-    metricsText(
-      await readPastSnapshot({ facts }, { provider, rounds: CONDITION_WINDOW_ROUNDS }),
-      locale,
-    ),
+    metricsText(await readPastSnapshot({ facts }, { provider, rounds: CONDITION_ROUNDS }), locale),
   )
 }
 
@@ -193,6 +190,11 @@ function conditionMetrics(rounds: readonly ProviderObservation[]): readonly Metr
       name: 'condition_minimum_ratio',
       help: 'minimum',
       samples: conditions.map(({ condition, minimum }) => [minimum, { condition }]),
+    },
+    {
+      name: 'condition_budget_used_ratio',
+      help: 'budget',
+      samples: conditions.map(({ condition, used }) => [used, { condition }]),
     },
     {
       name: 'validator_listed',

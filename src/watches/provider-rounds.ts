@@ -2,12 +2,9 @@
 import type { DailyCounts } from '#src/fsp/indexer/daily-counts.ts'
 import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
 import {
-  ANCHOR_CONDITION,
-  fulfilledShare,
-  PARTICIPATION_CONDITION,
-  type RateCondition,
-  ROUNDS_MIN,
-  UPTIME_MINIMUM,
+  CONDITIONS,
+  type ConditionStatus,
+  conditionStatusOf,
 } from './types/provider-fsp/conditions.ts'
 
 /** Result of one duty in a round. */
@@ -114,9 +111,17 @@ export function toneOfRounds({ known, bad }: RoundCounts, range: number): '' | '
 const FINE_SHARE_MIN = 0.99
 const BAD_SHARE_MAX = 0.9
 
-/** Tone of the counts of some days: most providers miss a round now and then. */
+/** Rounds from which on their share says something: a day of them. */
+const ENOUGH_ROUNDS_MIN = 960
+
+/** Whether there are enough rounds for a share of them to say something. */
+export function hasEnoughRounds({ rounds }: Pick<DailyCounts, 'rounds'>): boolean {
+  return rounds >= ENOUGH_ROUNDS_MIN
+}
+
+/** Tone of the counts of some days, none for less than a day: most providers miss a round now and then. */
 export function toneOfDays(days: DailyCounts | null): '' | 'fine' | 'critical' {
-  if (days === null) return ''
+  if (days === null || !hasEnoughRounds(days)) return ''
   const share = goodShareOf(days)
   if (share >= FINE_SHARE_MIN) return 'fine'
   return share < BAD_SHARE_MAX ? 'critical' : ''
@@ -131,32 +136,16 @@ export function roundsWithin<Round extends { readonly id: number }>(
   return rounds.filter((round) => newest !== undefined && round.id > newest.id - range)
 }
 
-/** Share of fulfilled rounds or polls, and the least share of the protocol; null where it is unknown. */
-type ConditionRate = { rate: number; minimum: number } | null
+/** Minimal conditions by name. */
+export type MinimalConditions = Readonly<Record<keyof typeof CONDITIONS, ConditionStatus | null>>
 
-/** Rates of the minimal conditions. */
-export interface MinimalConditions {
-  readonly anchor: ConditionRate
-  readonly fdc: ConditionRate
-  readonly uptime: ConditionRate
-}
-
-/** Rates of the minimal conditions over these rounds; null with less than ROUNDS_MIN of them, for uptime without polls. */
+/** How a provider stands in the minimal conditions of the reward epoch, by its rounds, newest first. */
 export function minimalConditionsOf(rounds: readonly ProviderObservation[]): MinimalConditions {
-  const rateOf = ({ count, protocolMinimum: minimum }: RateCondition) => {
-    const counts = rounds.flatMap((round) => {
-      const counted = count(round)
-      return counted === undefined ? [] : [counted]
-    })
-    return counts.length < ROUNDS_MIN ? null : { rate: fulfilledShare(counts), minimum }
-  }
-  const polls = rounds
-    .flatMap(({ nodes }) => nodes ?? [])
-    .flatMap(({ connectedPolls, polls }) => (polls > 0 ? [[connectedPolls, polls] as const] : []))
   return {
-    anchor: rateOf(ANCHOR_CONDITION),
-    fdc: rateOf(PARTICIPATION_CONDITION),
-    uptime: polls.length === 0 ? null : { rate: fulfilledShare(polls), minimum: UPTIME_MINIMUM },
+    anchor: conditionStatusOf(CONDITIONS.anchor, rounds),
+    fdc: conditionStatusOf(CONDITIONS.fdc, rounds),
+    fastUpdates: conditionStatusOf(CONDITIONS.fastUpdates, rounds),
+    uptime: conditionStatusOf(CONDITIONS.uptime, rounds),
   }
 }
 

@@ -17,14 +17,19 @@ import {
   readSnapshot,
   type SnapshotDeps,
 } from './provider-snapshot.ts'
-import { CONDITION_WINDOW_ROUNDS } from './types/provider-fsp/conditions.ts'
+import { CONDITION_ROUNDS } from './types/provider-fsp/conditions.ts'
 
 const DutyResult = z.enum(DUTY_RESULTS).meta({ description: 'operations:field.roundCell' })
 
-const Rate = z
+const ConditionStatus = z
   .object({
     rate: z.number().meta({ description: 'operations:field.rate' }),
     minimum: z.number().meta({ description: 'operations:field.protocolMinimum' }),
+    used: z.number().meta({ description: 'operations:field.budgetUsed' }),
+    roundsToMiss: z.int().meta({ description: 'operations:field.roundsToMiss' }),
+    roundsLeft: z.int().meta({ description: 'operations:field.roundsLeft' }),
+    epochEndsAt: Instant.meta({ description: 'operations:field.epochEndsAt' }),
+    budgetEndsAt: Instant.nullable().meta({ description: 'operations:field.budgetEndsAt' }),
   })
   .nullable()
   .meta({ description: 'operations:field.conditionRate' })
@@ -84,7 +89,12 @@ export const ProviderView = z
       .nullable()
       .meta({ description: 'operations:field.fastUpdates' }),
     minimalConditions: z
-      .object({ anchor: Rate, fdc: Rate, uptime: Rate })
+      .object({
+        anchor: ConditionStatus,
+        fdc: ConditionStatus,
+        uptime: ConditionStatus,
+        fastUpdates: ConditionStatus,
+      })
       .meta({ description: 'operations:field.minimalConditions' }),
     validators: z
       .array(
@@ -145,7 +155,7 @@ export async function getPastProvider(
   deps: Pick<SnapshotDeps, 'facts'>,
   query: ProviderQuery & { readonly until: Date | number },
 ): Promise<ProviderView> {
-  const rounds = Math.max(query.rounds, CONDITION_WINDOW_ROUNDS)
+  const rounds = Math.max(query.rounds, CONDITION_ROUNDS)
   const snapshot = await readPastSnapshot(deps, { ...query, rounds })
   return { ...viewOf(snapshot, query.rounds), stale: false }
 }
@@ -161,7 +171,7 @@ export async function getProviderView(
   query: ProviderQuery,
   signal?: AbortSignal,
 ): Promise<ProviderView> {
-  const rounds = Math.max(query.rounds, CONDITION_WINDOW_ROUNDS)
+  const rounds = Math.max(query.rounds, CONDITION_ROUNDS)
   const { isAnswered, ...snapshot } = await readSnapshot(deps, { ...query, rounds }, signal)
   const view = viewOf(snapshot, query.rounds)
   const isOld = view.asOf === null || deps.clock.now().getTime() - view.asOf.getTime() > STALE_MS
@@ -204,7 +214,7 @@ function viewOf(
             blocksSinceUpdate: silence.blocksSinceUpdate,
             probabilityOfSilence: Math.exp(-silence.exponent),
           },
-    minimalConditions: minimalConditionsOf(rounds.slice(0, CONDITION_WINDOW_ROUNDS)),
+    minimalConditions: minimalConditionsOf(rounds),
     validators: nodes?.map(({ nodeId, isListed: listed }) => ({ nodeId, listed })) ?? null,
     balances: live?.balances ?? balancesOf(last),
     asOf: last?.at ?? null,

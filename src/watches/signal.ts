@@ -52,7 +52,7 @@ interface NumberParameter {
 export type Parameter =
   | (NumberParameter & {
       readonly type: 'integer'
-      readonly unit: 'rounds' | 'minutes' | 'days' | 'coin'
+      readonly unit: 'rounds' | 'minutes' | 'days' | 'coin' | 'percent'
     })
   /** A probability. */
   | (NumberParameter & { readonly type: 'number' })

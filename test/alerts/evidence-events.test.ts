@@ -132,8 +132,8 @@ describe('evidence of an event', () => {
 })
 
 test.each([
-  ['fsp.mc-anchor', 'threshold', 0.9],
-  ['fsp.mc-anchor', 'rounds', 39],
+  ['fsp.mc-anchor', 'used', 0.04],
+  ['fsp.mc-anchor', 'used', 1.01],
   ['fsp.mc-fdc', 'condition', 'mc-anchor'],
   ['fsp.ftso-reveal', 'checks', ['reveal']],
   ['fsp.signature-mismatch', 'required', 2],

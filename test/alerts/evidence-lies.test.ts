@@ -226,7 +226,7 @@ describe('a file', () => {
         data: { ...round.data, firstRoundId: first },
       },
       transactions: { ...late, transactions: Array.from({ length: 4 }, () => transaction) },
-      rate: fileOf(silence, 'fsp.mc-anchor', 'warning', { rounds: 81 }),
+      rate: fileOf(silence, 'fsp.mc-anchor', 'warning', { rounds: 3361 }),
       vote: fileOf(silence, 'signing.missed', 'critical', { endedAt: daysAgo(7) }),
       registration: fileOf(silence, 'fsp.registration', 'critical', { openedAt: daysAgo(3.5) }),
     }

@@ -140,7 +140,7 @@ test('a critical alert a moment after a warning is of the same incident, which n
   await world.deliver()
   await deliverLater()
   expect(actions()).toEqual(['resolve', 'trigger'])
-  expect(keys()).toHaveLength(1)
+  expect(incidentsIn()).toHaveLength(1)
   const ends = ['fsp.ftso-commit.recovered', 'fsp.ftso-reveal.recovered']
   await world.record(watch, ...ends.map((event) => ({ event })))
   await deliverLater()
@@ -157,7 +157,7 @@ test('an alert that joins an acknowledged incident notifies again', async () => 
   expect(actions()).toEqual(['acknowledge'])
   await world.record(watch, { event: 'fsp.fdc-bitvote' })
   await deliverLater()
-  expect(keys()).toHaveLength(1)
+  expect(incidentsIn()).toHaveLength(1)
   expect(actions()).toEqual(['resolve', 'trigger'])
   await world.alice.request('DELETE', `/watches/${watch}`)
 })
@@ -165,18 +165,20 @@ test('an alert that joins an acknowledged incident notifies again', async () => 
 const COMMIT = 'fsp.ftso-commit'
 const FDC = ['fsp.fdc-bitvote', 'fsp.fdc-signature']
 
-/** Whether at most one PagerDuty alert of each key is open, and the keys. */
-const keys = () => [...new Set(hooks.messages.map(({ id }) => id))]
+/** The numbers of the incidents in the keys. */
+const incidentsIn = () => [
+  ...new Set(hooks.messages.map(({ id }) => /\/incidents\/(\d+)(?:\/\d+)?$/.exec(id)?.[1])),
+]
 const openIncidents = () => hooks.messages.filter(({ action }) => action !== 'resolve')
 
-test('an alert whose severity rises keeps its key, notifies again, and is one open incident until its end', async () => {
+test('an alert whose severity rises keeps the number in its key, notifies again, and is one open incident until its end', async () => {
   hooks.clear()
   const watch = await world.watch('Rising')
   await world.record(watch, { event: COMMIT, severity: 'warning' })
   await deliverLater()
   await world.record(watch, { event: COMMIT, severity: 'critical' })
   await deliverLater()
-  expect(keys()).toHaveLength(1)
+  expect(incidentsIn()).toHaveLength(1)
   expect(actions()).toEqual(['resolve', 'trigger'])
   expect(hooks.messages[1]?.body).toMatchObject({ payload: { severity: 'critical' } })
   await world.alice.request('POST', `/alerts/${await newest()}/acknowledge`)
@@ -204,7 +206,7 @@ test.each([
   await deliverLater()
   await fire(raised, 'critical')
   await deliverLater()
-  expect(keys()).toHaveLength(1)
+  expect(incidentsIn()).toHaveLength(1)
   expect(openIncidents()).toHaveLength(1)
   await world.record(watch, { event: `${FDC[0]}.recovered` })
   await deliverLater()
@@ -294,7 +296,7 @@ test('an outage whose severity rises is one message, one PagerDuty incident, one
   expect(others).toEqual([])
   expect(message).toMatch(/^🔴 /)
   expect(message).toContain('FDC bit vote')
-  expect(keys()).toHaveLength(1)
+  expect(incidentsIn()).toHaveLength(1)
   expect(openIncidents()).toHaveLength(1)
   const incidents = await world.alerts(`?group=incident&watchId=${watch}`)
   expect(incidents).toMatchObject([{ incident: { severity: 'critical', state: 'firing' } }])
@@ -311,5 +313,34 @@ test('an outage whose severity rises is one message, one PagerDuty incident, one
   expect(await world.alerts(`?group=incident&watchId=${watch}`)).toMatchObject([
     { incident: { state: 'recovered' } },
   ])
+  await world.alice.request('DELETE', `/watches/${watch}`)
+})
+
+test('a recovery resolves nothing while another alert of the incident fires, also when the message is lost', async () => {
+  hooks.clear()
+  const watch = await world.watch('Lost')
+  await world.record(watch, { event: COMMIT }, { event: FDC[0] ?? '' })
+  await deliverLater()
+  await world.database.sql`update sent_messages set message_id = null where channel = 'pagerduty'`
+  await world.record(watch, { event: `${COMMIT}.recovered` })
+  await deliverLater()
+  expect(actions()).toEqual(['trigger'])
+  await world.record(watch, { event: `${FDC[0]}.recovered` })
+  await deliverLater()
+  expect(actions()).toEqual(['resolve'])
+  await world.alice.request('DELETE', `/watches/${watch}`)
+})
+
+test('a raised severity that PagerDuty refuses leaves its incident open until it is accepted', async () => {
+  hooks.clear()
+  const watch = await world.watch('Refused rise')
+  await world.record(watch, { event: COMMIT, severity: 'warning' })
+  await deliverLater()
+  hooks.failNext({ status: 500 })
+  await world.record(watch, { event: COMMIT, severity: 'critical' })
+  await world.deliver()
+  expect(openIncidents()).toMatchObject([{ body: { payload: { severity: 'warning' } } }])
+  await deliverLater()
+  expect(openIncidents()).toMatchObject([{ body: { payload: { severity: 'critical' } } }])
   await world.alice.request('DELETE', `/watches/${watch}`)
 })

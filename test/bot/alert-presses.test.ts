@@ -76,7 +76,8 @@ test('a press while a worker changes the message is shown after that change', as
   expect((await ann.press('Acknowledge')).text).toContain('Acknowledged')
   expect(editsOf(messageId)).toBe(before)
   // The other worker has read the state before the press.
-  await transact(db, (tx) => recordChange(tx, taken, { kind: 'alert', parts: 0, at: now }))
+  const change = { kind: 'alert', parts: 0, at: now, messageId: taken.messageId } as const
+  await transact(db, (tx) => recordChange(tx, taken, change))
   await alerts.deliver()
   expect(editsOf(messageId)).toBe(before + 1)
   expect(labels(ann, messageId)).toContain('Unacknowledge')

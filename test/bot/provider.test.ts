@@ -389,6 +389,10 @@ describe('the picture', () => {
 describe.each(LOCALES)('in %s', (locale) => {
   const reader = { t: translator(locale), timezone: 'Asia/Kolkata', isGroup: true, bot: 'bot' }
   const asOf = new Date('2026-11-20T21:05:12Z')
+  const budget = {
+    ...{ used: 4.3, roundsToMiss: 0, roundsLeft: 1234 },
+    ...{ epochEndsAt: asOf, budgetEndsAt: asOf },
+  }
   const view: ProviderView = {
     provider: '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE',
     addresses: null,
@@ -409,9 +413,10 @@ describe.each(LOCALES)('in %s', (locale) => {
     others: null,
     fastUpdates: { lastUpdateBlock: 1, blocksSinceUpdate: 250_000, probabilityOfSilence: 1e-300 },
     minimalConditions: {
-      anchor: { rate: 0.1234, minimum: 0.8 },
-      fdc: { rate: 0.1234, minimum: 0.6 },
-      uptime: { rate: 0.1234, minimum: 0.8 },
+      anchor: { rate: 0.1234, minimum: 0.8, ...budget },
+      fdc: { rate: 0.1234, minimum: 0.6, ...budget },
+      uptime: { rate: 0.1234, minimum: 0.8, ...budget },
+      fastUpdates: { rate: 0.1234, minimum: 0.8, ...budget },
     },
     validators: Array.from({ length: 12 }, (_, index) => ({
       nodeId: `NodeID-${'EPLACd344ouymyJAQYXZBvbmU3NJ6ooeB'.slice(0, -1)}${index % 10}`,

@@ -9,7 +9,16 @@ import { inertText } from '#src/kernel/inert-text.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, type EmailWorld, emailWorld, NOW, WALLET } from './worlds.ts'
 
+/** Id of incident 31 in a mailbox. */
+const ROOT = /^<incident-31-[0-9a-f]{24}@watchdog\.example\.org>$/
+
 let world: EmailWorld
+
+function lastMail(): Mail {
+  const mail = world.inbox.mails.at(-1)
+  if (mail === undefined) throw new Error('no mail arrived')
+  return mail
+}
 
 beforeEach(async () => {
   world = await emailWorld()
@@ -23,7 +32,7 @@ describe('a mail', () => {
     const mail = await sent({}, { unsubscribeUrl })
     expect(mail.from).toContain('watchdog@example.org')
     expect(mail.subject).toBe('Treasury: Balance changed: -12,500 FLR · Info')
-    expect(mail.messageId).toMatch(/^<alert-4711-[0-9a-f]{24}@watchdog\.example\.org>$/)
+    expect(mail.messageId).toBe(`<${envelopeOf().deliveryId}@watchdog.example.org>`)
     expect(headerOf(mail, 'Auto-Submitted')).toBe('auto-generated')
     expect(headerOf(mail, 'Date')).toContain('20 Nov 2026 12:00:00')
     expect(oneClickUrlOf(mail)).toBe(unsubscribeUrl)
@@ -41,93 +50,82 @@ describe('a mail', () => {
     expect(second?.messageId).toBe(first?.messageId)
   })
 
-  test('has a Message-ID of its own for each recipient and each alert', async () => {
+  test('names the id of its incident, which each mailbox, wallet and incident has of its own', async () => {
     const address = 'ops@example.org'
-    const other = envelopeOf({ message: { alertId: 4712 } })
+    const other = envelopeOf({ message: { incidentId: 32 } })
+    const wallet = '0x000000000000000000000000000000000000dEaD'
     await world.channel.send({ address }, envelopeOf(), contextOf())
     await world.channel.send({ address }, other, contextOf())
     await world.channel.send({ address: 'other@example.org' }, envelopeOf(), contextOf())
-    const names = world.inbox.mails.map(({ messageId }) => messageId)
-    expect(new Set(names).size).toBe(3)
+    await world.channel.send({ address }, envelopeOf(), contextOf({ wallet }))
+    const names = world.inbox.mails.flatMap(referencesOf)
+    expect(new Set(names).size).toBe(4)
+    expect(names[0]).toMatch(ROOT)
     expect(names.join()).not.toContain('other')
+    // Written in another case, it is the same mailbox.
+    await world.channel.send({ address: 'OPS@example.org' }, envelopeOf(), contextOf())
+    expect(referencesOf(lastMail())).toEqual(names.slice(0, 1))
   })
 
-  test('that replies to an alert is in its thread', async () => {
-    const destination = world.destination()
-    const { messageId } = await world.channel.send(destination, envelopeOf(), contextOf())
-    const recovery = envelopeOf({
-      answers: 4711,
-      answered: { severity: 'info', title: 'Balance changed: -12,500 FLR' },
-      message: { alertId: 4712, event: 'provider.recovered', isRecovery: true, title: 'Back' },
-    })
-    await world.channel.send(destination, recovery, contextOf())
-    const [alert, answer] = world.inbox.mails
-    expect(alert?.messageId).toBe(messageId)
-    expect(answer && headerOf(answer, 'In-Reply-To')).toBe(messageId)
-    expect(answer && headerOf(answer, 'References')).toBe(messageId)
-    expect(answer?.subject).toBe('Treasury: Back · Recovered')
-    expect(answer?.messageId).not.toBe(messageId)
-  })
-
-  test('that replies to an alert of a group is in the thread of the group', async () => {
-    const destination = world.destination()
-    const items = [4711, 4712].map((alertId) => envelopeOf({ message: { alertId } }).message)
-    const group = envelopeOf({ kind: 'group', items })
-    const { messageId = '' } = await world.channel.send(destination, group, contextOf())
-    const recovery = envelopeOf({ answers: 4712, message: { alertId: 4713 } })
-    const context = contextOf({ answersMessageId: messageId })
-    await world.channel.send(destination, recovery, context)
-    const [first, answer] = world.inbox.mails
-    expect(answer && headerOf(answer, 'In-Reply-To')).toBe(messageId)
-    const inGroup = first === undefined ? [] : referencesOf(first)
-    expect(inGroup).toHaveLength(2)
-    expect(answer && referencesOf(answer)).toEqual([inGroup[1], messageId])
-  })
-
-  test('with several recoveries is in the thread of their alerts', async () => {
+  test('about an incident replies to the first one about it, whatever it is about', async () => {
     const destination = world.destination()
     const { messageId = '' } = await world.channel.send(destination, envelopeOf(), contextOf())
-    const items = [4713, 4714].map((alertId) => {
-      const message = { alertId, event: 'credits.recovered', isRecovery: true }
-      return envelopeOf({ message }).message
-    })
-    const recoveries = envelopeOf({
-      ...{ kind: 'group', items, answersEach: [4711, 4712] },
-      deliveryId: '0b8c6a4e-6f0e-4f0e-9a43-0d9b1f3c2a12',
-      message: { alertId: 4713, event: 'credits.recovered', isRecovery: true },
-    })
-    await world.channel.send(destination, recoveries, contextOf())
-    const alone = world.inbox.mails.at(-1)
-    expect(alone && headerOf(alone, 'In-Reply-To')).toBe(messageId)
-    expect(alone && referencesOf(alone)).toHaveLength(2)
-    // The second alert came in a message with others.
-    const answersMessageId = '<0b8c6a4e@watchdog.example.org>'
-    await world.channel.send(destination, recoveries, contextOf({ answersMessageId }))
-    const grouped = world.inbox.mails.at(-1)
-    expect(grouped && headerOf(grouped, 'In-Reply-To')).toBe(answersMessageId)
+    const [root] = referencesOf(lastMail())
+    expect(headerOf(lastMail(), 'In-Reply-To')).toBeUndefined()
+    const items = [4713, 4714].map((alertId) => envelopeOf({ message: { alertId } }).message)
+    const later: readonly Partial<Parameters<typeof envelopeOf>[0]>[] = [
+      { kind: 'raised', answers: 4711, message: { alertId: 4712 } },
+      { kind: 'reminder', answers: 4711, message: { alertId: 4711 } },
+      { kind: 'alert', message: { alertId: 4713 } },
+      { kind: 'group', items },
+      {
+        answers: 4711,
+        message: { alertId: 4715, event: 'provider.recovered', isRecovery: true, title: 'Back' },
+      },
+    ]
+    for (const [place, over] of later.entries()) {
+      const deliveryId = `0b8c6a4e-6f0e-4f0e-9a43-0d9b1f3c2b1${place}`
+      const context = contextOf({ answersMessageId: messageId, answeredMessageIds: [messageId] })
+      await world.channel.send(destination, envelopeOf({ ...over, deliveryId }), context)
+      expect(headerOf(lastMail(), 'In-Reply-To')).toBe(messageId)
+      expect(referencesOf(lastMail())).toEqual([root, messageId])
+      expect(lastMail().messageId).not.toBe(messageId)
+    }
+    expect(lastMail().subject).toBe('Treasury: Back · Recovered')
   })
 
-  test('that reminds of a severity increase replies to the mail about that', async () => {
+  test('is in the thread of its incident although the first one is not known any more', async () => {
     const destination = world.destination()
-    const raised = envelopeOf({ kind: 'raised', answers: 4711, message: { alertId: 4712 } })
-    const { messageId } = await world.channel.send(destination, raised, contextOf())
-    const reminder = envelopeOf({ kind: 'reminder', answers: 4712, message: { alertId: 4712 } })
-    await world.channel.send(destination, reminder, contextOf())
-    const mail = world.inbox.mails.at(-1)
-    expect(mail && headerOf(mail, 'In-Reply-To')).toBe(messageId)
-    expect(mail?.messageId).not.toBe(messageId)
+    await world.channel.send(destination, envelopeOf(), contextOf())
+    const [root] = referencesOf(lastMail())
+    await world.channel.send(destination, envelopeOf({ answers: 4711 }), contextOf())
+    expect(referencesOf(lastMail())).toEqual([root])
+    expect(headerOf(lastMail(), 'In-Reply-To')).toBeUndefined()
+  })
+
+  test('about several incidents is in the thread of each; a roll-up is in none', async () => {
+    const destination = world.destination()
+    const items = [31, 32].map((incidentId) => envelopeOf({ message: { incidentId } }).message)
+    const first = ['<a@watchdog.example.org>', '<b@watchdog.example.org>']
+    const several = envelopeOf({ kind: 'group', items })
+    await world.channel.send(destination, several, contextOf({ answeredMessageIds: first }))
+    expect(referencesOf(lastMail())).toHaveLength(4)
+    expect(referencesOf(lastMail())).toEqual(expect.arrayContaining(first))
+    expect(headerOf(lastMail(), 'In-Reply-To')).toBe(first[1])
+    await world.channel.send(destination, envelopeOf({ kind: 'rollup', items }), contextOf())
+    expect(headerOf(lastMail(), 'References')).toBeUndefined()
   })
 
   test('does not use a malformed Message-ID for its thread', async () => {
-    const answersMessageId = '<x@y>\r\nBcc: victim@example.org'
+    const malformed = '<x@y>\r\nBcc: victim@example.org'
     await world.channel.send(
       world.destination(),
       envelopeOf({ answers: 4711, message: { alertId: 4712 } }),
-      contextOf({ answersMessageId }),
+      contextOf({ answersMessageId: malformed, answeredMessageIds: [malformed] }),
     )
-    const mail = world.inbox.mails.at(-1)
-    expect(mail && headerOf(mail, 'Bcc')).toBeUndefined()
-    expect(mail && headerOf(mail, 'In-Reply-To')).toMatch(/^<alert-4711-[0-9a-f]{24}@/)
+    expect(headerOf(lastMail(), 'Bcc')).toBeUndefined()
+    expect(headerOf(lastMail(), 'In-Reply-To')).toBeUndefined()
+    expect(referencesOf(lastMail())).toEqual([expect.stringMatching(ROOT)])
   })
 
   test('goes to one address only, whatever its texts contain', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { SendContext } from '#src/channels/define.ts'
-import type { Envelope, MessageState } from '#src/channels/envelope.ts'
+import type { IncidentState, SendContext } from '#src/channels/define.ts'
+import type { Envelope } from '#src/channels/envelope.ts'
 import { createChannels } from '#src/channels/index.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, type HookWorld, ntfyWorld, pagerDutyWorld } from './worlds.ts'
@@ -91,7 +91,12 @@ describe('a topic of ntfy', () => {
   })
 })
 
-const Notification = z.object({ priority: z.number(), click: z.string(), message: z.string() })
+const Notification = z.object({
+  priority: z.number(),
+  click: z.string(),
+  message: z.string(),
+  sequence_id: z.string(),
+})
 
 describe('ntfy', () => {
   let world: HookWorld
@@ -113,6 +118,41 @@ describe('ntfy', () => {
     const envelope = envelopeOf({ message: { severity, event } })
     await world.channel.send(world.destination(), envelope, contextOf())
     expect(notification()).toMatchObject({ priority, click: envelope.message.link })
+  })
+
+  test('a changed message takes the place of the earlier one without a sound', async () => {
+    const destination = world.destination()
+    const alert = envelopeOf({ message: { severity: 'critical', event: 'credits.low-balance' } })
+    const { messageId = '' } = await world.channel.send(destination, alert, contextOf())
+    expect(notification()).toMatchObject({ priority: 5, sequence_id: messageId })
+    const again = await world.channel.send(destination, alert, contextOf({ attempt: 2 }))
+    expect(again).toMatchObject({ messageId })
+    const state = { recoveredAt: new Date('2026-11-20T14:00:00Z') }
+    await world.channel.edit?.(destination, messageId, alert, state, contextOf())
+    expect(notification()).toMatchObject({ priority: 2, sequence_id: messageId })
+    expect(world.hooks.messages).toMatchObject([{ id: messageId, edits: 2 }])
+    expect(world.arrived().text).toMatch(/^🟢/)
+  })
+
+  test('a message that a newer one replaces is deleted, and one that is gone is no failure', async () => {
+    const destination = world.destination()
+    const { messageId = '' } = await world.channel.send(destination, envelopeOf(), contextOf())
+    for (const _ of [1, 2]) {
+      const context = { ...contextOf(), locale: 'en' } as const
+      await world.channel.remove?.(destination, messageId, context)
+    }
+    expect(world.hooks.messages).toEqual([])
+  })
+
+  test('a server that knows no sequence ids gets messages that are never changed', async () => {
+    const destination = { url: world.hooks.ntfyUrl({ version: '2.15' }) }
+    const receipt = await world.channel.send(destination, envelopeOf(), contextOf())
+    expect(receipt).toEqual({ statusCode: 200 })
+    for (const text of ['', 'null', '[]', '{"sequence_id":4}', '{"sequence_id":"other"}']) {
+      world.hooks.failNext({ status: 200, body: text })
+      const other = await world.channel.send(destination, envelopeOf(), contextOf())
+      expect(other).toEqual({ statusCode: 200 })
+    }
   })
 
   test('requests to a protected topic send its login as a header, not in the URL', async () => {
@@ -147,25 +187,38 @@ describe('ntfy', () => {
 
 describe('PagerDuty', () => {
   let world: HookWorld
+  let destination: unknown
 
   beforeEach(async () => {
     world = await pagerDutyWorld()
+    destination = world.destination()
   })
 
   afterEach(() => world.close())
 
   const actions = () => world.hooks.messages.map(({ action }) => action)
   const KEY_OF_ALERT = `watchdog.example.org/${contextOf().wallet}/incidents/31`
+  const KEY_AFTER_RING = `${KEY_OF_ALERT}/2`
+  const OPEN: IncidentState = { isOver: false, isTaken: false }
+  const TAKEN: IncidentState = { isOver: false, isTaken: true }
+  const OVER: IncidentState = { isOver: true, isTaken: false }
+  const send = (envelope: Envelope, incident = OPEN, over: Partial<SendContext> = {}) =>
+    world.channel.send(destination, envelope, contextOf({ incident, ...over }))
   const edit = (
-    destination: unknown,
-    envelope = envelopeOf(),
-    state: MessageState = {},
-    over: Partial<SendContext> = {},
+    envelope: Envelope,
+    incident: IncidentState,
+    { key = KEY_OF_ALERT, ...over }: Partial<SendContext> & { readonly key?: string } = {},
   ) => {
     const { channel } = world
     if (channel.edit === undefined) throw new Error('it cannot change a message')
-    return channel.edit(destination, KEY_OF_ALERT, envelope, state, contextOf(over))
+    return channel.edit(destination, key, envelope, {}, contextOf({ incident, ...over }))
   }
+  const recoveryOf = (over: Partial<Envelope> = {}) =>
+    envelopeOf({
+      answers: 4711,
+      ...over,
+      message: { alertId: 4712, event: 'credits.recovered' },
+    })
   const groupOf = (ids: readonly number[], over: Partial<Envelope> = {}) => {
     const items = ids.map((alertId) => {
       const about = { alertId, title: `Alert ${alertId}`, body: `Costs of ${alertId}` }
@@ -174,27 +227,21 @@ describe('PagerDuty', () => {
     return envelopeOf({ kind: 'group', items, message: items[0] ?? {}, ...over })
   }
 
-  test('an alert is triggered once, acknowledged, and resolved by its recovery', async () => {
-    const destination = world.destination()
+  test('an alert is triggered once, acknowledged, and resolved when its incident is over', async () => {
     const alert = envelopeOf()
-    const first = await world.channel.send(destination, alert, contextOf())
-    const second = await world.channel.send(destination, alert, contextOf({ attempt: 2 }))
+    const first = await send(alert)
+    const second = await send(alert, OPEN, { attempt: 2 })
     expect(first.messageId).toBe(KEY_OF_ALERT)
     expect(second.messageId).toBe(first.messageId)
     expect(actions()).toEqual(['trigger'])
-    await edit(destination, alert, { acknowledged: { at: new Date(0), by: 'Ann' } })
+    await edit(alert, TAKEN)
     expect(actions()).toEqual(['acknowledge'])
-    const recovery = envelopeOf({
-      answers: 4711,
-      message: { alertId: 4712, event: 'credits.recovered' },
-    })
-    await world.channel.send(destination, recovery, contextOf())
+    await edit(alert, OVER)
     expect(actions()).toEqual(['resolve'])
     expect(world.hooks.refused).toEqual([])
   })
 
   test('an outage with several alerts is one incident from its start to its end', async () => {
-    const destination = world.destination()
     const cause = { kind: 'silent', rounds: 2 } as const
     const startedAt = '2026-11-20T12:57:00.000Z'
     const { items = [] } = groupOf([4713, 4711, 4712])
@@ -202,9 +249,9 @@ describe('PagerDuty', () => {
       cause,
       items: items.map((item) => ({ ...item, startedAt })),
     })
-    const { messageId } = await world.channel.send(destination, outage, contextOf())
+    const { messageId } = await send(outage)
     expect(messageId).toBe(KEY_OF_ALERT)
-    const again = await world.channel.send(destination, outage, contextOf({ attempt: 2 }))
+    const again = await send(outage, OPEN, { attempt: 2 })
     expect(again.messageId).toBe(messageId)
     const [event] = world.hooks.messages
     expect(event?.body).toMatchObject({
@@ -218,40 +265,88 @@ describe('PagerDuty', () => {
     expect(event?.shown).toContain('3/3: Alert 4712: Costs of 4712')
     expect(event?.shown).toContain('incident: #31')
     // One more alert of the outage; it may have a lower number.
-    await edit(destination, groupOf([4713, 4710]), {}, { isLonger: true })
+    await edit(groupOf([4713, 4710]), OPEN, { isLonger: true })
     expect(world.hooks.messages).toMatchObject([{ edits: 2, action: 'trigger' }])
-    await edit(destination, outage, { acknowledged: { at: new Date(0), by: 'Ann' } })
+    await edit(outage, TAKEN)
     expect(actions()).toEqual(['acknowledge'])
-    const recovery = envelopeOf({
-      ...{ kind: 'group', answersEach: [4711, 4712, 4713] },
-      message: { alertId: 4714, event: 'credits.recovered' },
-    })
-    await world.channel.send(
-      destination,
-      recovery,
-      contextOf({ answeredMessageIds: [KEY_OF_ALERT] }),
-    )
+    await edit(outage, OVER)
     expect(actions()).toEqual(['resolve'])
     expect(world.hooks.refused).toEqual([])
   })
 
-  test('an alert whose watch was deleted is resolved', async () => {
-    const destination = world.destination()
-    await world.channel.send(destination, envelopeOf(), contextOf())
-    await edit(destination, envelopeOf(), { closedAt: new Date(0) })
+  test('the first message about an incident follows its state, whatever the message is about', async () => {
+    await send(recoveryOf(), OPEN)
+    await send(recoveryOf(), OVER)
+    const low = envelopeOf({ message: { event: 'credits.low-balance' } })
+    await send(low, OVER)
+    expect(actions()).toEqual([])
+    await send(low, TAKEN)
+    expect(actions()).toEqual(['acknowledge'])
+    await send(recoveryOf(), OPEN)
+    expect(actions()).toEqual(['acknowledge'])
+    await send(recoveryOf(), OVER)
     expect(actions()).toEqual(['resolve'])
   })
 
+  test('an alert that nothing ends is notified of although its incident is over', async () => {
+    await send(envelopeOf({ message: { event: 'wallet-balance.moved' } }), OVER)
+    expect(actions()).toEqual(['resolve'])
+    expect(world.hooks.messages).toHaveLength(1)
+  })
+
+  describe('a change that rings', () => {
+    const rise = () => edit(groupOf([4711, 4713]), OPEN, { isLonger: true, rings: true })
+
+    test('is an alert of its own, and the one before is resolved only when it is accepted', async () => {
+      await send(envelopeOf())
+      world.hooks.failNext({ status: 500 })
+      await expect(rise()).rejects.toThrow()
+      expect(actions()).toEqual(['trigger'])
+      expect(await rise()).toMatchObject({ messageId: KEY_AFTER_RING })
+      expect(world.hooks.messages.map(({ id, action }) => [id, action])).toEqual([
+        [KEY_OF_ALERT, 'resolve'],
+        [KEY_AFTER_RING, 'trigger'],
+      ])
+      const third = await edit(envelopeOf(), OPEN, { key: KEY_AFTER_RING, rings: true })
+      expect(third).toMatchObject({ messageId: KEY_OF_ALERT })
+      expect(actions()).toEqual(['resolve', 'resolve', 'trigger'])
+    })
+
+    test('counts as an attempt when it was half accepted, also if PagerDuty orders a wait', async () => {
+      await send(envelopeOf())
+      world.hooks.failAfter(1, { status: 429 })
+      await expect(rise()).rejects.toMatchObject({ retryAfterIsMandatory: false })
+    })
+
+    test('is not notified to somebody who has taken all of the incident', async () => {
+      await send(envelopeOf())
+      const receipt = await edit(envelopeOf(), TAKEN, { isLonger: true, rings: true })
+      expect(receipt).toMatchObject({ messageId: KEY_OF_ALERT })
+      expect(actions()).toEqual(['acknowledge'])
+    })
+
+    test.each([
+      ['over', OVER, ['resolve', 'resolve']],
+      ['taken', TAKEN, ['acknowledge', 'resolve']],
+      ['still open', OPEN, ['trigger', 'resolve']],
+    ] as const)('leaves one alert at most if it was half accepted and the incident is then %s', async (_, incident, expected) => {
+      await send(envelopeOf())
+      // The second event of the two is refused.
+      world.hooks.failAfter(1, { status: 500 })
+      await expect(rise()).rejects.toThrow()
+      expect(actions()).toEqual(['trigger', 'trigger'])
+      await edit(envelopeOf(), incident, { attempt: 2 })
+      expect(actions()).toEqual(expected)
+    })
+  })
+
   test('a mute changes nothing in PagerDuty', async () => {
-    const destination = world.destination()
-    await world.channel.send(destination, envelopeOf(), contextOf())
-    const receipt = await edit(destination, envelopeOf(), { muted: { until: 'recovered' } })
-    expect(receipt).toEqual({ messageId: KEY_OF_ALERT })
+    await send(envelopeOf())
+    expect(await edit(envelopeOf(), OPEN)).toEqual({ messageId: KEY_OF_ALERT })
     expect(world.hooks.messages).toMatchObject([{ edits: 0, action: 'trigger' }])
   })
 
   test('two test messages are two incidents, marked as tests', async () => {
-    const destination = world.destination()
     for (const last of ['1', '2']) {
       const deliveryId = `0b8c6a4e-6f0e-4f0e-9a43-0d9b1f3c2a1${last}`
       const message = { alertId: null, incidentId: null, test: true }
@@ -262,7 +357,6 @@ describe('PagerDuty', () => {
   })
 
   test('a key that PagerDuty no longer knows is a permanent failure; a refused payload is not', async () => {
-    const destination = world.destination()
     world.hooks.failNext({ status: 400, body: '{"errors":["\'payload\' is invalid"]}' })
     const once = world.channel.send(destination, envelopeOf(), contextOf())
     await expect(once).rejects.toMatchObject({ permanent: false })
@@ -273,9 +367,7 @@ describe('PagerDuty', () => {
 
   test('roll-ups, summaries, notices and reminders are not sent', async () => {
     for (const kind of ['rollup', 'summary', 'notice', 'reminder'] as const) {
-      const send = async () =>
-        world.channel.send(world.destination(), envelopeOf({ kind }), contextOf())
-      await expect(send()).rejects.toThrow(kind)
+      await expect(send(envelopeOf({ kind }))).rejects.toThrow(kind)
     }
     expect(world.arrived().count).toBe(0)
   })

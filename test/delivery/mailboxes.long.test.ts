@@ -58,7 +58,12 @@ async function notify(recipientId = id): Promise<void> {
 }
 
 const deliver = (over: Partial<Room['deps']> = {}) =>
-  drain({ ...room.deps, ...over, stateOf: async () => new Map() })
+  drain({
+    ...room.deps,
+    ...over,
+    stateOf: async () => new Map(),
+    incidentOf: async () => ({ isOver: false, isTaken: false }),
+  })
 
 /** Makes an attempt when it is surely due, and returns what it found. */
 async function attemptAfter(seconds: number) {

@@ -63,6 +63,8 @@ export function outboxDeps(
     states,
     stateOf: async (_db: Db, ids: readonly number[]) =>
       new Map([...states].filter(([id]) => ids.includes(id))),
+    /** No channel here follows its incident. */
+    incidentOf: async () => ({ isOver: false, isTaken: false }),
   }
 }
 

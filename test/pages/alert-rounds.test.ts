@@ -34,7 +34,7 @@ function view(cells: readonly DutyResult[]): ProviderView {
     others: null,
     fastUpdates: null,
     last30Days: null,
-    minimalConditions: { anchor: null, fdc: null, uptime: null },
+    minimalConditions: { anchor: null, fdc: null, uptime: null, fastUpdates: null },
     validators: null,
     balances: [],
     asOf,

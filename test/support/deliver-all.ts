@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { readIncidentState } from '#src/alerts/incidents/incident.ts'
 import { messageStates } from '#src/alerts/messages/message-state.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import { drain } from './drain.ts'
@@ -20,6 +21,7 @@ export async function deliverAll(app: JobApp): Promise<void> {
     ...app,
     channels,
     stateOf: (db, alertIds) => messageStates({ ...app, db }, alertIds),
+    incidentOf: readIncidentState,
   })
 }
 

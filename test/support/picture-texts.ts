@@ -73,7 +73,7 @@ function viewOf(blocks: number | null, hours: number | undefined): ProviderView 
         ? null
         : { lastUpdateBlock: 1, blocksSinceUpdate: blocks, probabilityOfSilence: 0.3 },
     last30Days: null,
-    minimalConditions: { anchor: null, fdc: null, uptime: null },
+    minimalConditions: { anchor: null, fdc: null, uptime: null, fastUpdates: null },
     validators: null,
     balances: [],
     asOf: AS_OF,

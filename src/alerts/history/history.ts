@@ -12,6 +12,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { getSettings } from '#src/recipients/settings.ts'
 import { type IncidentSummary, readIncidents } from '../incidents/incident.ts'
+import { listIdsOfIncidents } from '../incidents/part-store.ts'
 import type { Reader } from '../messages/render.ts'
 import {
   ALERT_STATES,
@@ -95,7 +96,8 @@ function toIncident(
 }
 
 /**
- * Deletes alerts from the history; open episodes stay open.
+ * Deletes alerts from the history; open episodes stay open. Messages show an open alert as deleted, and PagerDuty's alert
+ * ends with the last open one of its incident.
  *
  * @param bound deletes no other alerts, and none if more of them match
  * @returns number of deleted alerts
@@ -133,11 +135,26 @@ async function deleteSelected(
   let after: store.AlertCursor | undefined
   do {
     // In parts, so that no lock lasts long.
-    const part = await deleteAlertPart(db, wallet, selection, after)
+    const place = after
+    const part = await transact(db, (tx) => deletePart(tx, wallet, selection, place))
     deleted += part.deleted
     after = part.next
   } while (after !== undefined)
   return { deleted }
+}
+
+/** Deletes one part of the selected alerts. Messages no longer show those as open of which nobody will hear the end. */
+async function deletePart(
+  tx: Db,
+  wallet: string,
+  selection: AlertSelector,
+  after: store.AlertCursor | undefined,
+): Promise<{ readonly deleted: number; readonly next: store.AlertCursor | undefined }> {
+  const { gone, next } = await deleteAlertPart(tx, wallet, selection, after)
+  const open = gone.flatMap(({ id, isOpen }) => (isOpen ? [id] : []))
+  const ofIncidents = [...gone.map(({ id }) => id), ...(await listIdsOfIncidents(tx, gone))]
+  await delivery.reviseMessages(tx, open, { ofIncidents })
+  return { deleted: gone.length, next }
 }
 
 /**
@@ -159,7 +176,8 @@ export async function deleteAlert(
   caller: Caller,
   id: number,
 ): Promise<void> {
-  const { deleted } = await deleteAlertPart(deps.db, caller.wallet, { ids: [id] }, undefined)
+  const of = { ids: [id] }
+  const { deleted } = await transact(deps.db, (tx) => deletePart(tx, caller.wallet, of, undefined))
   if (deleted === 0) throw new AppError('not_found', 'not_found')
 }
 

@@ -15,7 +15,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import { ANY_LENGTH } from '#src/db/arrays.ts'
-import { type Db, transact } from '#src/db/connection.ts'
+import type { Db } from '#src/db/connection.ts'
 import { unplannedLimit } from '#src/db/plans.ts'
 import { type AlertFilter, STATES_IN_ORDER } from '../model.ts'
 import type { AlertCursor, AlertRow } from '../store.ts'
@@ -107,40 +107,54 @@ export async function countAlertPart(
   }
 }
 
+/** A deleted alert. */
+interface DeletedAlert {
+  readonly id: number
+  readonly wallet: string
+  readonly incidentId: number
+  /** Whether it was waiting for its recovery. */
+  readonly isOpen: boolean
+}
+
 /**
  * Deletes the matches among the alerts that one part looks at.
+ *
+ * @param tx must be a transaction
  * @returns `next` as `listAlertPart`
  */
 export async function deleteAlertPart(
-  db: Db,
+  tx: Db,
   wallet: string,
   selection: AlertSelector,
   after: AlertCursor | undefined,
-): Promise<{ readonly deleted: number; readonly next: AlertCursor | undefined }> {
-  const { rows, next } = await listAlertPart(db, wallet, selection, after, PART_ALERTS)
+): Promise<{ readonly gone: readonly DeletedAlert[]; readonly next: AlertCursor | undefined }> {
+  const { rows, next } = await listAlertPart(tx, wallet, selection, after, PART_ALERTS)
   const [newest, oldest] = [rows.at(0), rows.at(-1)]
-  if (newest === undefined || oldest === undefined) return { deleted: 0, next }
+  if (newest === undefined || oldest === undefined) return { gone: [], next }
   const ids = sql.param(rows.map(({ id }) => id))
-  const deleted = await transact(db, async (tx) => {
-    const gone = await tx
-      .delete(alerts)
-      .where(
-        and(
-          eq(alerts.wallet, wallet),
-          sql`${alerts.id} in (select r.id from rows from (unnest(${ids}::int[]), ${ANY_LENGTH}) as r(id, nothing))`,
-          // Only the partitions of this time are searched.
-          gte(alerts.firedAt, oldest.firedAt),
-          lte(alerts.firedAt, newest.firedAt),
-          // Whether an alert matches may have changed since it was read.
-          matches(selection),
-        ),
-      )
-      .returning({ incidentId: alerts.incidentId, isFirst: alerts.opensIncident })
-    const headless = gone.flatMap(({ incidentId, isFirst }) => (isFirst ? [incidentId] : []))
-    await giveFirstPart(tx, wallet, headless)
-    return gone.length
-  })
-  return { deleted, next }
+  const gone = await tx
+    .delete(alerts)
+    .where(
+      and(
+        eq(alerts.wallet, wallet),
+        sql`${alerts.id} in (select r.id from rows from (unnest(${ids}::int[]), ${ANY_LENGTH}) as r(id, nothing))`,
+        // Only the partitions of this time are searched.
+        gte(alerts.firedAt, oldest.firedAt),
+        lte(alerts.firedAt, newest.firedAt),
+        // Whether an alert matches may have changed since it was read.
+        matches(selection),
+      ),
+    )
+    .returning({
+      id: alerts.id,
+      wallet: alerts.wallet,
+      incidentId: alerts.incidentId,
+      isFirst: alerts.opensIncident,
+      isOpen: sql<boolean>`${alerts.isEpisode} and ${alerts.recoveredAt} is null`,
+    })
+  const headless = gone.flatMap(({ incidentId, isFirst }) => (isFirst ? [incidentId] : []))
+  await giveFirstPart(tx, wallet, headless)
+  return { gone, next }
 }
 
 /** Gives incidents whose first part was deleted the place of the first one that is left, if one is. */

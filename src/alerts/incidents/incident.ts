@@ -1,6 +1,7 @@
 /** Incidents as lists show them, made from their stored parts. */
 import { cardOf } from '#src/channels/card/card.ts'
 import { alertHeading } from '#src/channels/card/heading.ts'
+import type { IncidentState } from '#src/channels/define.ts'
 import type { MessageState } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -16,7 +17,7 @@ import { dataFor, recordedFromRow } from '../recorded-alert.ts'
 import type { AlertRow } from '../store.ts'
 import type { During } from '../tables.ts'
 import { headingOf, listedMessage, newestOfEach } from './heading.ts'
-import { listIncidentParts } from './part-store.ts'
+import { incidentStateOf, listIncidentParts } from './part-store.ts'
 
 interface Deps {
   readonly db: Db
@@ -44,6 +45,14 @@ export interface IncidentSummary {
   readonly during: During | null
   /** Its alerts and recoveries, newest first. */
   readonly parts: readonly AlertRow[]
+}
+
+/** State of an incident now, for channels that follow it. */
+export function readIncidentState(
+  db: Db,
+  incident: { readonly wallet: string; readonly incidentId: number },
+): Promise<IncidentState> {
+  return incidentStateOf(db, incident)
 }
 
 /** These incidents of a wallet, by their number; those without a part that can be read are missing. */

@@ -14,7 +14,10 @@ import { currentFiguresOf, withCurrentFigures } from './current-figures.ts'
 import { hasRecovered, outageTimesOf } from './outage-times.ts'
 import { type Reader, renderTitle } from './render.ts'
 
-/** The state of each of these alerts that is not deleted, by id. */
+/** State of an alert that was deleted from the history. */
+const DELETED: MessageState = { closedAt: new Date(0), isDeleted: true }
+
+/** The state of each of these alerts, by id. */
 export async function messageStates(
   deps: { readonly db: Db; readonly clock: Clock },
   alertIds: readonly number[],
@@ -31,8 +34,9 @@ export async function messageStates(
   )
   const recoveries = await store.listRecoveries(deps.db, rows.filter(hasRecovered))
   const current = await withCurrentFigures(deps.db, rows, recoveries)
-  return new Map(
-    current.map((row) => {
+  return new Map([
+    ...alertIds.map((id): [number, MessageState] => [id, DELETED]),
+    ...current.map((row): [number, MessageState] => {
       const until = watches.get(row.watchId)?.mutedUntil ?? null
       const state: MessageState = {
         ...stateOf(row, isMuted({ mutedUntil: until }, now) ? until : null),
@@ -49,7 +53,7 @@ export async function messageStates(
       }
       return [row.id, { ...state, ...ended }]
     }),
-  )
+  ])
 }
 
 /** Time of an alert's escalation, with the names of its recipients. A deleted recipient has no name. */

@@ -195,7 +195,7 @@ function startPart<Value extends HtmlValue>(
 /** Acknowledgement and escalation in the order in which they happened, then the mute, or the end without a recovery. */
 function stateParts<Value extends HtmlValue>(
   { unacknowledgedSeconds }: Envelope,
-  { acknowledged, escalated, closedAt, muted }: MessageState,
+  { acknowledged, escalated, closedAt, isDeleted = false, muted }: MessageState,
   writer: LineWriter<Value>,
   shownAt: Date,
 ): readonly string[] {
@@ -206,6 +206,10 @@ function stateParts<Value extends HtmlValue>(
       ? [writer.write('messages:state.mutedRecovered', {})]
       : [writer.write('messages:state.mutedUntil', time(muted.until))]
   }
+  const closed = (at: Date) =>
+    isDeleted
+      ? writer.write('messages:state.deleted', {})
+      : writer.write('messages:state.closed', time(at))
   // The message that the escalation sent says so in its text.
   const notified = unacknowledgedSeconds === undefined ? escalated : undefined
   const acts = [
@@ -214,7 +218,7 @@ function stateParts<Value extends HtmlValue>(
   ].filter((act) => act !== undefined)
   return [
     ...acts.toSorted((a, b) => a.at.getTime() - b.at.getTime()).map(({ text }) => text),
-    ...(closedAt ? [writer.write('messages:state.closed', time(closedAt))] : mute()),
+    ...(closedAt ? [closed(closedAt)] : mute()),
   ]
 }
 

@@ -5,17 +5,31 @@ import { inertText } from '#src/kernel/inert-text.ts'
 import { cardOf } from '../card/card.ts'
 import { type FactWriter, factLine, factsOf, itemFacts } from '../card/facts.ts'
 import { isOpenLink, isSilent } from '../card/wording.ts'
-import { type Channel, type ChannelDefinition, defineChannel, USUAL_TRAITS } from '../define.ts'
-import type { Envelope } from '../envelope.ts'
+import {
+  type Channel,
+  type ChannelDefinition,
+  defineChannel,
+  type SendContext,
+  USUAL_TRAITS,
+} from '../define.ts'
+import type { Envelope, MessageState } from '../envelope.ts'
 import { floodSeconds, rateLimitError, refusalOf } from '../requests/http-answer.ts'
-import { createRateLimiter, TURN_WAIT_MS_MAX } from '../requests/rate-limiter.ts'
+import type { SafeAnswer } from '../requests/http-exchange.ts'
+import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from '../requests/rate-limiter.ts'
 import { checkUserUrl } from '../requests/safe-fetch.ts'
+import { asShown, withoutNames } from '../updates/shown.ts'
 import { type HookDeps, type HookDestination, RequestBodyPreview, urlForm } from './hook-url.ts'
 
 /**
- * Push notifications through ntfy, at ntfy.sh or at another server. Sent messages cannot be changed.
+ * Push notifications through ntfy, at ntfy.sh or at another server. A message with the sequence id of an earlier one takes
+ * its place on the reader's device, from version 2.16 of the server on. Its answer then has the sequence id; an older server
+ * ignores it, and its messages are never changed.
  *
- * @see ntfy documentation, "Publish as JSON", "Message priority", "Query param", "Limitations"
+ * The app for Android makes no sound when it changes a notification that is still shown, whatever its priority. So what
+ * must ring has a sequence id of its own, and the earlier notification is deleted (`remove`).
+ *
+ * @see ntfy documentation, "Publish as JSON", "Message priority", "Query param", "Limitations", "Updating + deleting
+ * notifications"
  */
 
 /** Path of a topic at the root of its server. */
@@ -49,7 +63,9 @@ const SECRET_LENGTH = 10
 
 const Destination = z.strictObject({ url: z.string() })
 
-/** Topics of ntfy servers; sent messages cannot be changed. */
+const Answer = z.object({ sequence_id: z.string().optional().catch(undefined) })
+
+/** Topics of ntfy servers. */
 export const ntfy = {
   ...USUAL_TRAITS,
   preview: {
@@ -77,38 +93,93 @@ function createNtfy(deps: Deps): Channel<unknown> {
     mask: ({ url }) => maskTopic(url),
     partitionKey: ({ url }) => hostOf(url),
     ...(deps.groupsOf && { groupsOf: deps.groupsOf }),
-    send: async ({ url }, envelope, { now, signal, timeoutMs }) => {
-      const topic = ntfyTopicOf(url, deps.allowPrivate)
-      if (topic === undefined) throw new Error('a destination that is not a topic')
-      const key = `${topic.server}${topic.name}`
-      const earlyMs = await pace.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
-      if (earlyMs !== undefined) throw rateLimitError(earlyMs / 1000)
-      const answer = await deps.post(topic.server, {
-        headers: {
-          'Content-Type': 'application/json',
-          'User-Agent': deps.userAgent,
-          ...(topic.authorization !== undefined && { Authorization: topic.authorization }),
-        },
-        body: ntfyBody(envelope, topic.name, now),
-        signal,
-        timeoutMs,
+    send: async ({ url }, envelope, context) => {
+      const { now } = context
+      const id = envelope.deliveryId
+      const { statusCode, text } = await request(deps, pace, topicAt(url, deps), context, {
+        body: (topic) => ntfyBody(envelope, topic, { sequenceId: id, now }),
       })
-      const { statusCode } = answer
-      if (statusCode === 429) {
-        const seconds = floodSeconds(answer, { now, usual: FLOOD_SECONDS })
-        pace.hold(key, seconds * 1000)
-        throw rateLimitError(seconds, statusCode)
-      }
-      const refusal = refusalOf(answer, { gone: GONE, now })
-      if (refusal !== undefined) throw refusal
-      return { statusCode }
+      return { statusCode, ...(sequenceIn(text) === id && { messageId: id }) }
+    },
+    edit: async ({ url }, messageId, sent, state, context) => {
+      const envelope = asShown(sent, state)
+      const shown = { state: withoutNames(state), sequenceId: messageId, now: context.now }
+      await request(deps, pace, topicAt(url, deps), context, {
+        body: (topic) => ntfyBody(envelope, topic, shown),
+      })
+      return { messageId }
+    },
+    remove: async ({ url }, messageId, context) => {
+      await request(deps, pace, topicAt(url, deps), context, { deletes: messageId })
     },
   })
 }
 
-/** Exact body of a message, which is posted to the root of the ntfy server. */
-function ntfyBody(envelope: Envelope, topic: string, now?: Date): string {
-  const card = cardOf(envelope, { ...(now && { now }) })
+function topicAt(url: string, { allowPrivate }: Deps): Topic {
+  const topic = ntfyTopicOf(url, allowPrivate)
+  if (topic === undefined) throw new Error('a destination that is not a topic')
+  return topic
+}
+
+/** Posts a message to a topic, or deletes the notification with a sequence id. */
+async function request(
+  deps: Deps,
+  pace: RateLimiter,
+  { name, server, authorization }: Topic,
+  { now, signal, timeoutMs }: Pick<SendContext, 'now' | 'signal' | 'timeoutMs'>,
+  asked: { readonly body: (topic: string) => string } | { readonly deletes: string },
+): Promise<SafeAnswer> {
+  const key = `${server}${name}`
+  const earlyMs = await pace.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
+  if (earlyMs !== undefined) throw rateLimitError(earlyMs / 1000)
+  const isDeletion = 'deletes' in asked
+  const answer = await deps.post(isDeletion ? `${key}/${asked.deletes}` : server, {
+    ...(isDeletion && { method: 'DELETE' }),
+    headers: {
+      'Content-Type': 'application/json',
+      'User-Agent': deps.userAgent,
+      ...(authorization !== undefined && { Authorization: authorization }),
+    },
+    body: isDeletion ? '' : asked.body(name),
+    signal,
+    timeoutMs,
+  })
+  const { statusCode } = answer
+  if (statusCode === 429) {
+    const seconds = floodSeconds(answer, { now, usual: FLOOD_SECONDS })
+    pace.hold(key, seconds * 1000)
+    throw rateLimitError(seconds, statusCode)
+  }
+  const refusal = refusalOf(answer, { gone: GONE, now })
+  if (refusal !== undefined) throw refusal
+  return answer
+}
+
+/** The sequence id in an answer; undefined from a server that has none. */
+function sequenceIn(text: string): string | undefined {
+  try {
+    return Answer.catch({}).parse(JSON.parse(text)).sequence_id
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Exact body of a message, which is posted to the root of the ntfy server.
+ *
+ * @param options `state`: for a changed message, which never makes a sound
+ */
+function ntfyBody(
+  envelope: Envelope,
+  topic: string,
+  options: {
+    readonly sequenceId?: string
+    readonly state?: MessageState
+    readonly now?: Date
+  } = {},
+): string {
+  const { sequenceId, state, now } = options
+  const card = cardOf(envelope, { ...(now && { now }), ...(state && { state }) })
   const title = [card.glyph, card.title].filter((part) => part !== '').join(' ')
   const items = card.items.map(({ glyph, time, text, number, fields }) => {
     const words = [time, glyph, text, number].filter((part) => part !== undefined).join(' ')
@@ -123,13 +194,17 @@ function ntfyBody(envelope: Envelope, topic: string, now?: Date): string {
     lastLine(envelope, card.number),
   ].filter((line) => line !== '')
   const { link } = envelope.message
-  const priority = isSilent(envelope) ? SILENT_PRIORITY : PRIORITIES[envelope.message.severity]
+  const priority =
+    isSilent(envelope) || state !== undefined
+      ? SILENT_PRIORITY
+      : PRIORITIES[envelope.message.severity]
   const actions = card.links
     .filter(({ url }) => isOpenLink(url))
     .slice(0, 3)
     .map(({ label, url }) => ({ action: 'view', label: readable(label, 40), url }))
   return JSON.stringify({
     topic,
+    ...(sequenceId !== undefined && { sequence_id: sequenceId }),
     title: readable(title, TITLE_MAX),
     message: cutText(readable(lines.join('\n')), MESSAGE_BYTES_MAX, Buffer.byteLength),
     priority,

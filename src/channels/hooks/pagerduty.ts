@@ -7,23 +7,18 @@ import { cutText } from '#src/kernel/cut-text.ts'
 import { inertText } from '#src/kernel/inert-text.ts'
 import { cardOf } from '../card/card.ts'
 import { startOf } from '../card/outage.ts'
-import { hasEnded, isOpenLink, shownLabel, TEST_GLYPH } from '../card/wording.ts'
+import { isOpenLink, shownLabel, TEST_GLYPH } from '../card/wording.ts'
 import {
   type Channel,
   type ChannelDefinition,
   DeliveryError,
   defineChannel,
+  type IncidentState,
   type Receipt,
   type SendContext,
   USUAL_TRAITS,
 } from '../define.ts'
-import type {
-  Envelope,
-  EnvelopeKind,
-  EnvelopeMessage,
-  MessageField,
-  MessageState,
-} from '../envelope.ts'
+import type { Envelope, EnvelopeKind, EnvelopeMessage, MessageField } from '../envelope.ts'
 import { groupTimes } from '../groups/times.ts'
 import { floodSeconds, rateLimitError, refusalOf } from '../requests/http-answer.ts'
 import type { SafeAnswer } from '../requests/http-exchange.ts'
@@ -33,10 +28,14 @@ import { type HookDeps, type HookDestination, RequestBodyPreview, urlForm } from
 
 /**
  * Alerts of a PagerDuty service, by the Events API v2. An incident triggers one PagerDuty alert, however many alerts
- * it has at this service. An acknowledgement at this service acknowledges the PagerDuty alert; the recovery of all
- * alerts or the deletion of the watch resolves it. All these events share a dedup key, which has the number of the
- * incident. What must ring again, such as a raised severity, resolves the PagerDuty alert and triggers it again under
- * the same key, because PagerDuty does not notify again of an alert that is triggered twice while it is open.
+ * it has at this service. Every event follows the state of the whole incident at the time of sending, whatever the message
+ * is about: PagerDuty's alert is acknowledged when all open alerts are, and resolved only when none is left. The dedup key of
+ * the events has the number of the incident.
+ *
+ * PagerDuty does not notify again of an alert that is triggered twice while it is open. So an incident has two keys
+ * (`otherKey`). What must ring, such as a raised severity, is triggered under the one that is not open, and then the alert of
+ * the other one is resolved: in this order, so that an incident that lasts has an open alert at any time, also if the second
+ * event is refused.
  *
  * @see PagerDuty developer documentation, "Send an Alert Event", "Events API v2 Overview"
  */
@@ -80,14 +79,14 @@ const Destination = z.strictObject({ url: z.string() })
 export const pagerduty = {
   ...USUAL_TRAITS,
   isProgrammatic: true,
-  ringsOnChange: true,
+  followsIncident: true,
   preview: {
     form: RequestBodyPreview,
     write: (envelope, wallet) => {
       const event = {
         routingKey: '0'.repeat(32),
         key: dedupKeyOf(envelope, wallet),
-        action: actionOf(envelope),
+        action: envelope.message.isRecovery ? ('resolve' as const) : ('trigger' as const),
       }
       return { body: eventBody(envelope, event) }
     },
@@ -100,7 +99,7 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
   async function enqueue(
     { url }: HookDestination,
     envelope: Envelope,
-    { key, action }: { readonly key: string; readonly action: Action },
+    { key, action }: PagerEvent,
     { now, signal }: { readonly now: Date; readonly signal: AbortSignal },
   ): Promise<Receipt> {
     const routingKey = keyOf(url)
@@ -119,7 +118,7 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
     }
     const refusal = refusedKey(answer) ?? refusalOf(answer, { gone: GONE, now })
     if (refusal !== undefined) throw refusal
-    return { statusCode, messageId: key }
+    return { statusCode }
   }
 
   return defineChannel<HookDestination>({
@@ -138,38 +137,110 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
       const { kind = 'alert' } = envelope
       if (!SENT_KINDS.includes(kind)) throw new Error(`PagerDuty is not notified of a ${kind}`)
       const key = dedupKeyOf(envelope, context.wallet)
-      return await enqueue(destination, envelope, { key, action: actionOf(envelope) }, context)
+      const events = firstEvents(envelope, key, context.incident)
+      const send = (event: PagerEvent) => enqueue(destination, envelope, event, context)
+      return { ...(await inOrder(events, send)), messageId: key }
     },
-    edit: async (destination, messageId, envelope, state, context) => {
-      for (const action of actionsIn(state, context)) {
-        await enqueue(destination, envelope, { key: messageId, action }, context)
-      }
-      return { messageId }
+    edit: async (destination, messageId, envelope, _state, context) => {
+      const { events, key } = laterEvents(messageId, context)
+      const send = (event: PagerEvent) => enqueue(destination, envelope, event, context)
+      return { ...(await inOrder(events, send)), messageId: key }
     },
   })
 }
 
-/** The event of a new message: a recovery resolves the event that its alert triggered. */
-function actionOf({ message }: Envelope): Action {
-  return message.isRecovery ? 'resolve' : 'trigger'
+/** Sends events in order. What was accepted stays, so a later failure counts as an attempt, whatever it is. */
+async function inOrder(
+  events: readonly PagerEvent[],
+  send: (event: PagerEvent) => Promise<Receipt>,
+): Promise<Receipt> {
+  let receipt: Receipt = {}
+  for (const [index, event] of events.entries()) {
+    try {
+      receipt = await send(event)
+    } catch (error) {
+      throw index === 0 ? error : countedFailure(error)
+    }
+  }
+  return receipt
 }
 
-/** The events of a changed message, in order; none if PagerDuty has no such event, as for a mute. */
-function actionsIn(
-  state: MessageState,
-  { isLonger = false, rings = false }: Pick<SendContext, 'isLonger' | 'rings'>,
-): readonly Action[] {
-  // The end of an incident is sent with its last recovery, or when its watch is deleted.
-  if (hasEnded(state)) return ['resolve']
-  if (rings) return ['resolve', 'trigger']
-  if (state.acknowledged !== undefined) return ['acknowledge']
-  return isLonger ? ['trigger'] : []
+/** An event of the alert with a key. */
+interface PagerEvent {
+  readonly key: string
+  readonly action: Action
+}
+
+/**
+ * The events of the first message about an incident. Of an incident that is over nobody is notified any more, except of
+ * what nothing ends. Recoveries alone say nothing of an incident that goes on.
+ *
+ * @param incident undefined for a test
+ */
+function firstEvents(
+  { message, items = [] }: Envelope,
+  key: string,
+  incident: IncidentState | undefined,
+): readonly PagerEvent[] {
+  const alerts = [message, ...items].filter(({ isRecovery }) => !isRecovery)
+  const trigger = { key, action: 'trigger' } as const
+  if (incident === undefined) return [trigger]
+  if (incident.isOver) {
+    const isTold = alerts.some(({ canRecover }) => !canRecover)
+    return [...(isTold ? [trigger] : []), ...endOf(key)]
+  }
+  if (alerts.length === 0) return []
+  return incident.isTaken ? [trigger, { key, action: 'acknowledge' }] : [trigger]
+}
+
+/**
+ * The events that follow an incident, and the key of its alert from now on; none if PagerDuty has no such event, as for a
+ * mute. Someone who has taken all of it is not notified again.
+ */
+function laterEvents(
+  key: string,
+  { attempt, incident, isLonger = false, rings = false }: SendContext,
+): { readonly key: string; readonly events: readonly PagerEvent[] } {
+  // No test is changed.
+  if (incident === undefined) return { key, events: [] }
+  if (incident.isOver) return { key, events: endOf(key) }
+  const other = otherKey(key)
+  if (rings && !incident.isTaken) {
+    const ring: PagerEvent = { key: other, action: 'trigger' }
+    return { key: other, events: [ring, { key, action: 'resolve' }] }
+  }
+  // A failed attempt before this one may have rung.
+  const leftover = attempt > 1 ? [{ key: other, action: 'resolve' } as const] : []
+  const news = isLonger ? [{ key, action: 'trigger' } as const] : []
+  const taken = incident.isTaken ? [{ key, action: 'acknowledge' } as const] : []
+  return { key, events: [...news, ...taken, ...leftover] }
+}
+
+/**
+ * The end of both alerts of an incident: an answer or the stored message may be lost, so it is not sure which of them is
+ * open. PagerDuty ignores the end of one that is not.
+ */
+function endOf(key: string): readonly PagerEvent[] {
+  return [key, otherKey(key)].map((each) => ({ key: each, action: 'resolve' }))
+}
+
+/** A failure after an accepted event, as one that counts as an attempt. */
+function countedFailure(error: unknown): DeliveryError {
+  if (!(error instanceof DeliveryError)) {
+    return new DeliveryError('internal', { isOurFault: true, cause: error })
+  }
+  const { reason, permanent, statusCode, retryAfterSeconds, isOurFault } = error
+  return new DeliveryError(reason, {
+    ...{ permanent, isOurFault, cause: error },
+    ...(statusCode !== undefined && { statusCode }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
 }
 
 /** Exact body of an event, in the language of the recipient. */
 function eventBody(
   envelope: Envelope,
-  event: { readonly routingKey: string; readonly key: string; readonly action: Action },
+  event: PagerEvent & { readonly routingKey: string },
 ): string {
   const { locale, message, items = [], cause } = envelope
   const { routingKey, key, action } = event
@@ -245,6 +316,12 @@ function dedupKeyOf({ deliveryId, message }: Envelope, wallet: string): string {
   return incidentId === null
     ? `${host}/tests/${deliveryId}`
     : `${host}/${wallet}/incidents/${incidentId}`
+}
+
+/** The other one of the two keys of an incident: `…/incidents/31` and `…/incidents/31/2`. */
+function otherKey(key: string): string {
+  const [, first] = /^(.*\/incidents\/\d+)\/2$/.exec(key) ?? []
+  return first ?? `${key}/2`
 }
 
 function refusedKey({ statusCode, text }: SafeAnswer): DeliveryError | undefined {

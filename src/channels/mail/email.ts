@@ -11,7 +11,7 @@ import {
   type SendContext,
   USUAL_TRAITS,
 } from '../define.ts'
-import type { Envelope } from '../envelope.ts'
+import type { Envelope, EnvelopeKind } from '../envelope.ts'
 import { rateLimitError } from '../requests/http-answer.ts'
 import { type ConfirmationRequest, confirmationMail } from './confirmation.ts'
 import { alertMail } from './content.ts'
@@ -20,11 +20,13 @@ import { judgeSmtp, refusalOf } from './smtp-errors.ts'
 import type { MailContent } from './text.ts'
 
 const TIMEOUT_MS = 30_000
-/** Maximum number of alerts of a group whose ids the e-mail's headers list. */
+/** Maximum number of incidents that the headers of an e-mail about several name. */
 const THREAD_MAX = 20
 
 /** Maximum time for which an e-mail waits for a connection; then it goes back to the outbox. */
 const PATIENCE_MS = 20_000
+
+const MESSAGE_ID = /^<[^\s<>]+>$/
 
 const EmailDestination = z.strictObject({ address: z.string().refine(isMailbox) })
 type EmailDestination = z.output<typeof EmailDestination>
@@ -100,7 +102,6 @@ export async function sendConfirmation(
     content: confirmationMail(request),
     messageId: bracketed(deps, createHash('sha256').update(request.url).digest('hex').slice(0, 32)),
     ancestors: [],
-    isAnswer: false,
     date: request.askedAt,
     headers: {},
     signal,
@@ -114,14 +115,12 @@ async function sendAlert(
   context: SendContext,
 ): Promise<Receipt> {
   const { unsubscribeUrl, wallet, now, signal } = context
-  const messageId = bracketed(deps, idOf(envelope, address))
-  const ancestors = ancestorsOf(deps, envelope, { address, context })
+  const messageId = bracketed(deps, envelope.deliveryId)
   await sendMail(deps, {
     to: address,
     content: alertMail(envelope, { address, wallet, unsubscribeUrl }, now),
     messageId,
-    ancestors: ancestors.filter((ancestor) => ancestor !== messageId),
-    isAnswer: answeredBy(envelope).length > 0,
+    ...threadOf(deps, envelope, { address, context }),
     owner: wallet,
     date: now,
     headers: unsubscribeUrl === undefined ? {} : unsubscribeHeaders(unsubscribeUrl),
@@ -130,53 +129,33 @@ async function sendAlert(
   return { messageId }
 }
 
-/**
- * Message id of an e-mail. For an alert it depends on alert and reader only, so that every process can
- * compute it for a reply; for other messages it is derived from the delivery's id.
- */
-function idOf({ kind = 'alert', message, deliveryId }: Envelope, address: string): string {
-  const isFirst = kind === 'alert' || kind === 'raised'
-  return isFirst && message.alertId !== null ? idOfAlert(message.alertId, address) : deliveryId
-}
-
-/** The alerts to which an e-mail replies; the last alert is that of the parent message. */
-function answeredBy({ answers, answersEach = [] }: Envelope): readonly number[] {
-  const others = answersEach.slice(0, THREAD_MAX).toReversed()
-  return answers === undefined ? others : [...others.filter((id) => id !== answers), answers]
-}
-
-function idOfAlert(alertId: number, address: string): string {
-  const about = `${alertId} ${address.toLowerCase()}`
-  const digest = createHash('sha256').update(about).digest('hex').slice(0, 24)
-  return `alert-${alertId}-${digest}`
-}
+/** Kinds of e-mails that are about incidents of one watch; others have no thread. */
+const THREADED: readonly EnvelopeKind[] = ['alert', 'raised', 'reminder', 'group']
 
 /**
- * Message ids of earlier e-mails of the thread: those of the alerts to which the e-mail replies, and the
- * alert's own id. A group lists all its alerts, so that a reply to any of them belongs to the thread.
+ * The thread of an e-mail is that of its incidents. All e-mails about an incident name its id, which follows from incident
+ * and mailbox and is the id of no e-mail, so that they are one thread also if the first one is not known any more. Later
+ * ones reply to the first one.
  */
-function ancestorsOf(
+function threadOf(
   deps: MailDeps,
-  envelope: Envelope,
+  { kind = 'alert', message, items = [] }: Envelope,
   { address, context }: { readonly address: string; readonly context: SendContext },
-): readonly string[] {
-  const { kind, items = [] } = envelope
-  const inGroup =
-    kind === 'group'
-      ? items
-          .flatMap(({ alertId, isRecovery }) => (alertId === null || isRecovery ? [] : [alertId]))
-          .slice(0, THREAD_MAX)
-      : []
-  const answered = answeredBy(envelope)
-  const named = [...inGroup, ...answered]
-  const answeredId = context.answersMessageId
-  const isName = answeredId !== undefined && answered.length > 0 && /^<[^\s<>]+>$/.test(answeredId)
-  return [
-    ...new Set([
-      ...named.map((alertId) => bracketed(deps, idOfAlert(alertId, address))),
-      ...(isName ? [answeredId] : []),
-    ]),
-  ]
+): Pick<OutgoingMail, 'ancestors' | 'parent'> {
+  if (!THREADED.includes(kind)) return { ancestors: [] }
+  const incidentIds = [...items, message].flatMap(({ incidentId }) => incidentId ?? [])
+  const roots = [...new Set(incidentIds)]
+    .slice(-THREAD_MAX)
+    .map((id) => bracketed(deps, idOfIncident(id, address, context.wallet)))
+  const answered = (context.answeredMessageIds ?? []).filter((id) => MESSAGE_ID.test(id))
+  const parent = answered.at(-1)
+  return { ancestors: [...roots, ...answered], ...(parent !== undefined && { parent }) }
+}
+
+function idOfIncident(incidentId: number, address: string, wallet: string): string {
+  const about = `${wallet} ${incidentId} ${address.toLowerCase()}`
+  const digest = createHash('sha256').update(about).digest('hex').slice(0, 24)
+  return `incident-${incidentId}-${digest}`
 }
 
 function bracketed({ publicUrl }: MailDeps, id: string): string {
@@ -197,9 +176,10 @@ interface OutgoingMail {
   readonly content: MailContent
   /** Message id, in angle brackets. */
   readonly messageId: string
-  /** Message ids of earlier e-mails of the thread, oldest first. */
+  /** Message ids of the thread: those of its incidents, then of earlier e-mails. */
   readonly ancestors: readonly string[]
-  readonly isAnswer: boolean
+  /** Message id of the e-mail to which this one replies. */
+  readonly parent?: string
   /** Wallet of the mailbox, if the mailbox has agreed to e-mails and therefore existed. */
   readonly owner?: string
   readonly date: Date
@@ -212,8 +192,7 @@ async function sendMail(
   mail: OutgoingMail,
 ): Promise<void> {
   if (mailer === undefined) throw new DeliveryError('unavailable', { isOurFault: true })
-  const { ancestors, signal } = mail
-  const parent = mail.isAnswer ? ancestors.at(-1) : undefined
+  const { ancestors, parent, signal } = mail
   const send = () =>
     mailer.sendMail({
       from,

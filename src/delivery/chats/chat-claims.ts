@@ -28,16 +28,11 @@ import * as chatStore from './chat-store.ts'
 import { type DeliveryPlan, type NextMessage, planNext } from './grouping.ts'
 
 type Planned = NextMessage & { readonly recipientId: number }
-/** A plan with a message. */
-type PlannedMessage = Exclude<Planned, { readonly how: 'drop' }>
 
 /** Result of a claim. */
 interface Claimed {
   readonly tasks: readonly SendTask[]
-  /**
-   * Claimed deliveries that are not sent: reminders that are no longer needed, and deliveries that a plan
-   * drops.
-   */
+  /** Claimed deliveries that are not sent: reminders that are no longer needed. */
   readonly obsolete: readonly SendTask[]
   /** Whether anything was claimed or postponed. */
   readonly changed: boolean
@@ -97,10 +92,6 @@ async function claimPlanned(
   const obsolete: SendTask[] = []
   for (const plan of possible) {
     const all = plan.ids.flatMap((id) => rowOf.get(id) ?? [])
-    if (plan.how === 'drop') {
-      if (all.length > 0) obsolete.push({ ...taskOf(channel, all), envelope: null })
-      continue
-    }
     const rows = all.filter(({ id }) => !over.has(id))
     const target = targetOf(plan)
     if (all.length === plan.ids.length) {
@@ -121,7 +112,7 @@ async function claimPlanned(
 /** The message that a plan changes or replaces. */
 function changedBy(plan: Planned): string | undefined {
   if (plan.how === 'join') return plan.messageId
-  return plan.how === 'send' ? plan.replaces : undefined
+  return plan.replaces
 }
 
 /** Finds the reminders whose alerts are over, acknowledged, muted or deleted. */
@@ -155,7 +146,7 @@ async function build(
   deps: ClaimDeps,
   channel: ChannelKey,
   taken: {
-    readonly plan: PlannedMessage
+    readonly plan: Planned
     readonly rows: readonly claims.ClaimedRow[]
     readonly target: messages.SentMessage | undefined
   },
@@ -204,7 +195,7 @@ function sendTask(
   channel: ChannelKey,
   parts: readonly ShownPart[],
   rows: readonly ReadRow[],
-  plan: PlannedMessage,
+  plan: Planned,
   situations: RecipientSituations,
 ): SendTask[] {
   const [first] = rows
@@ -214,8 +205,10 @@ function sendTask(
   const isMany = kind === 'rollup' || parts.length > 1
   const answeredMessageIds = [
     ...new Set(
-      rows.map(({ envelope: { answers } }) =>
-        answers === undefined ? undefined : situations.messageIdOf(recipientId, answers),
+      rows.map(({ envelope: { message } }) =>
+        message.incidentId === null
+          ? undefined
+          : situations.messageIdOf(recipientId, message.incidentId),
       ),
     ),
   ]

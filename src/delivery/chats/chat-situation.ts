@@ -3,6 +3,7 @@
  * recoveries reply.
  */
 import { rankOf } from '#src/channels/card/wording.ts'
+import type { IncidentState } from '#src/channels/define.ts'
 import { Envelope, type MessageState } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -23,6 +24,12 @@ export type StateReader = (
   alertIds: readonly number[],
 ) => Promise<ReadonlyMap<number, MessageState>>
 
+/** Reads the state of an incident as it is now. */
+export type IncidentReader = (
+  db: Db,
+  incident: { readonly wallet: string; readonly incidentId: number },
+) => Promise<IncidentState>
+
 export interface ClaimDeps {
   readonly db: Db
   readonly stateOf: StateReader
@@ -33,8 +40,8 @@ export interface RecipientSituations {
   /** Due deliveries that have too many unfinished deliveries of their key before them to be in a plan. */
   readonly behind: readonly string[]
   situationOf(recipientId: number): Parameters<typeof planNext>[0]
-  /** Id at the destination of the message about this alert to this recipient. */
-  messageIdOf(recipientId: number, alertId: number): string | undefined
+  /** Id at the destination of the first message about this incident to this recipient. */
+  messageIdOf(recipientId: number, incidentId: number): string | undefined
 }
 
 /** Reads the state of some recipients. */
@@ -52,10 +59,9 @@ export async function readSituations(
   const waiting = await chatStore.listUnfinishedDeliveries(db, rows, now)
   const seen = new Set(waiting.map(({ id }) => id))
   const orderKeys = await orderKeysIn(db, recent, waiting)
-  const alertIds = [...new Set(waiting.flatMap(({ answers }) => answers ?? []))]
-  const answered =
-    alertIds.length === 0 ? [] : await messages.listRepliedTo(db, recipientIds, alertIds)
   const incidentIds = [...new Set(waiting.flatMap(({ incidentId }) => incidentId ?? []))]
+  const answered =
+    incidentIds.length === 0 ? [] : await messages.listRepliedTo(db, recipientIds, incidentIds)
   const incidents = await describeIncidents(
     { db, stateOf },
     await messages.listIncidentMessages(db, recipientIds, incidentIds),
@@ -77,13 +83,12 @@ export async function readSituations(
           .map(({ incidentId, message }) => [incidentId, message] as const),
       ),
       canEdit: channel.edit !== undefined,
-      ringsOnChange: CHANNELS[channel.key].ringsOnChange,
+      followsIncident: CHANNELS[channel.key].followsIncident,
       now,
     }),
-    messageIdOf: (recipientId, alertId) =>
+    messageIdOf: (recipientId, incidentId) =>
       answered.find(
-        (answeredMessage) =>
-          answeredMessage.alertId === alertId && answeredMessage.recipientId === recipientId,
+        (message) => message.incidentId === incidentId && message.recipientId === recipientId,
       )?.messageId,
   }
 }

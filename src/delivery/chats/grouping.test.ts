@@ -66,7 +66,7 @@ function situation(over: Partial<RecipientSituation>): RecipientSituation {
     recent: [],
     incidents: new Map(),
     canEdit: true,
-    ringsOnChange: false,
+    followsIncident: false,
     now: at(1),
     ...over,
   }
@@ -76,18 +76,20 @@ const full = Array.from({ length: MESSAGES_PER_MINUTE }, (_, index) =>
   recent({ id: `m${index}`, watchId: 100 + index }),
 )
 
-describe('a channel whose changed messages ring', () => {
+describe('a channel whose messages follow their incidents', () => {
   const plan = (over: Partial<RecipientSituation>) =>
-    planNext(situation({ ringsOnChange: true, ...over })).next
+    planNext(situation({ followsIncident: true, ...over })).next
   const of = (id: string, over: Partial<WaitingDelivery> = {}) =>
     waiting({ id, incidentId: 7, createdAt: at(60), ...over })
+  const joined = { how: 'join', form: 'group', messageId: 'g', rings: false } as const
 
-  test('gets the alerts of an incident in one message, which later ones join at any time', () => {
+  test('has the alerts of an incident in one message, which later ones join at any time and in any number', () => {
     const all = ['a', 'b', 'c'].map((id) => of(id))
     expect(plan({ waiting: all })).toEqual({ how: 'send', form: 'group', ids: ['a', 'b', 'c'] })
-    const incidents = incidentsOf({ parts: 3 })
-    const joined = { how: 'join', form: 'group', ids: ['d'], messageId: 'g', rings: false }
-    expect(plan({ waiting: [of('d')], incidents })).toEqual(joined)
+    for (const parts of [3, 50, 500]) {
+      const incidents = incidentsOf({ parts })
+      expect(plan({ waiting: [of('d')], incidents })).toEqual({ ...joined, ids: ['d'] })
+    }
   })
 
   test('rings for a higher severity, and for news of an incident that somebody has taken', () => {
@@ -98,40 +100,43 @@ describe('a channel whose changed messages ring', () => {
     expect(plan({ waiting: rise, incidents: worst })).toMatchObject({ how: 'join', rings: false })
     const taken = incidentsOf({ taken: true })
     expect(plan({ waiting: [of('e')], incidents: taken })).toMatchObject({ rings: true })
+    const end = [of('f', { recovery: true, urgency: 2 })]
+    expect(plan({ waiting: end, incidents: taken })).toMatchObject({ rings: false })
   })
 
-  test('gets each incident in a message of its own, and no roll-up', () => {
+  test('has each incident in a message of its own, and no roll-up', () => {
     const all = [of('a'), of('b', { incidentId: 8 })]
     expect(plan({ waiting: all, recent: full })).toEqual({ how: 'send', form: 'alone', ids: ['a'] })
   })
 
-  test('gets recoveries of different incidents in separate messages, and those of one together at its end', () => {
-    const all = [
-      of('a', { recovery: true }),
-      of('b', { recovery: true }),
-      of('c', { recovery: true, incidentId: 8 }),
-    ]
-    expect(plan({ waiting: all.slice(2) })).toEqual({ how: 'send', form: 'alone', ids: ['c'] })
-    const incidents = incidentsOf({ over: true })
-    expect(plan({ waiting: all, incidents })).toMatchObject({ ids: ['a', 'b'], ends: 'g' })
+  test('has recoveries in the message of their incident too, whether it is over or not', () => {
+    const all = [of('a', { recovery: true }), of('b'), of('c', { recovery: true, incidentId: 8 })]
+    for (const over of [false, true]) {
+      const incidents = incidentsOf({ over })
+      expect(plan({ waiting: all, incidents })).toEqual({ ...joined, ids: ['a', 'b'] })
+    }
+  })
+
+  test('sends alerts before recoveries where the incident has no message, and recoveries alone if nothing else waits', () => {
+    const all = [of('a', { recovery: true }), of('b'), of('c', { recovery: true })]
+    expect(plan({ waiting: all })).toEqual({ how: 'send', form: 'alone', ids: ['b'] })
+    const ends = all.filter(({ recovery }) => recovery)
+    expect(plan({ waiting: ends })).toEqual({ how: 'send', form: 'group', ids: ['a', 'c'] })
+  })
+
+  test('waits while the first message of the incident is being sent, or its message is changed', () => {
+    expect(plan({ waiting: [of('a', { taken: 'now' }), of('b')] })).toBeUndefined()
+    const incidents = incidentsOf({ open: false, busy: true })
+    expect(plan({ waiting: [of('b')], incidents })).toBeUndefined()
   })
 })
 
-describe('an incident whose message cannot be changed any more', () => {
+test('an incident whose message cannot be changed any more has a separate message for each recovery', () => {
   const ends = [waiting({ id: 'a', recovery: true, incidentId: 7 })]
-  const plan = (over: boolean, ringsOnChange: boolean) =>
-    planNext(
-      situation({ ringsOnChange, waiting: ends, incidents: incidentsOf({ over, open: false }) }),
-    ).next
-
-  test('drops the recoveries of its alerts, and is ended by a message with the last one', () => {
-    expect(plan(false, true)).toEqual({ how: 'drop', ids: ['a'] })
-    expect(plan(true, true)).toMatchObject({ how: 'send', ids: ['a'], ends: 'g' })
-  })
-
-  test('has a separate message for each recovery on a channel for people', () => {
-    expect(plan(false, false)).toEqual({ how: 'send', form: 'alone', ids: ['a'] })
-  })
+  const next = planNext(
+    situation({ waiting: ends, incidents: incidentsOf({ over: false, open: false }) }),
+  ).next
+  expect(next).toEqual({ how: 'send', form: 'alone', ids: ['a'] })
 })
 
 describe('what happens to an incident with a message in a chat', () => {
@@ -215,7 +220,6 @@ describe('the next message of a group', () => {
     const plan = (all: WaitingDelivery[], over: Partial<RecipientSituation> = {}) =>
       planNext(situation({ waiting: all, recent: [before], now: at(3), ...over })).next
     expect(plan([again])).toEqual({ how: 'send', form: 'alone', ids: ['b'] })
-    expect(plan([again], { ringsOnChange: true })).toMatchObject({ how: 'send', ids: ['b'] })
     // Alerts of other signals of the watch join.
     expect(plan(others)).toMatchObject({ how: 'join', ids: ['c', 'd'], messageId: 'a' })
     // An alert without sound joins.
@@ -242,6 +246,14 @@ describe('the next message of a group', () => {
     const rollup = recent({ id: 'r', kind: 'rollup', watchId: null })
     const later = planNext(situation({ waiting: all, recent: [rollup, ...full] }))
     expect(later.next).toEqual({ how: 'join', form: 'rollup', ids: ['x', 'y'], messageId: 'r' })
+  })
+
+  test('a roll-up that cannot be changed is followed by the next one when the minute is over', () => {
+    const fixed = recent({ id: 'r', kind: 'rollup', watchId: null, open: false })
+    const values = { waiting: [waiting({ id: 'x' })], recent: [fixed, ...full] }
+    expect(planNext(situation(values)).next).toBeUndefined()
+    const later = planNext(situation({ ...values, recent: [fixed], now: at(RECENT_SECONDS) }))
+    expect(later.next).toMatchObject({ how: 'send', form: 'alone', ids: ['x'] })
   })
 
   test('notices, tests and reminders are sent alone even after six messages in a minute', () => {
@@ -367,10 +379,13 @@ const anySituation = fc
     waiting: anyWaiting,
     recent: anyRecent,
     canEdit: fc.boolean(),
-    ringsOnChange: fc.boolean(),
+    followsIncident: fc.boolean(),
     incidents: anyIncidents,
   })
-  .map((values) => situation({ ...values, now: at(13) }))
+  // A message that follows its incident is changed.
+  .map((values) =>
+    situation({ ...values, canEdit: values.canEdit || values.followsIncident, now: at(13) }),
+  )
 
 /** Whether a message is that of an incident, or takes its place. */
 function isOfIncident(next: NonNullable<ReturnType<typeof planNext>['next']>): boolean {
@@ -383,15 +398,16 @@ describe('for any waiting deliveries', () => {
     fc.assert(
       fc.property(anySituation, (situation) => {
         const { next } = planNext(situation)
-        if (next === undefined || next.how === 'drop' || !isOfIncident(next)) return
+        if (next === undefined || !isOfIncident(next)) return
         const parts = situation.waiting.filter(({ id }) => next.ids.includes(id))
         const [message] = situation.incidents.values()
         expect(situation.canEdit).toBe(true)
-        expect(new Set(parts.map(({ recovery }) => recovery)).size).toBe(1)
         for (const { incidentId } of parts)
           expect([...situation.incidents.keys()]).toContain(incidentId)
         if (next.how === 'join') expect(message?.open).toBe(true)
-        if (next.how !== 'join' || parts[0]?.recovery || situation.ringsOnChange) return
+        if (!situation.followsIncident)
+          expect(new Set(parts.map(({ recovery }) => recovery)).size).toBe(1)
+        if (next.how !== 'join' || parts[0]?.recovery || situation.followsIncident) return
         for (const { urgency, orderKey } of parts) {
           expect(urgency === 0 || (message?.loud && !message.orderKeys.has(orderKey))).toBe(true)
         }
@@ -416,13 +432,18 @@ describe('for any waiting deliveries', () => {
     )
   })
 
-  test('a group has deliveries of one watch and kind, within five seconds', () => {
+  test('a group has deliveries of one incident where it follows that, else of one watch and kind, within five seconds', () => {
     fc.assert(
       fc.property(anySituation, (situation) => {
         const { next } = planNext(situation)
-        if (next === undefined || next.how === 'drop' || next.form !== 'group') return
+        if (next === undefined || next.form !== 'group') return
         if (isOfIncident(next)) return
         const parts = situation.waiting.filter(({ id }) => next.ids.includes(id))
+        const isNews = parts[0]?.kind === 'alert' || parts[0]?.kind === 'raised'
+        if (situation.followsIncident && isNews && parts[0]?.incidentId !== null) {
+          expect(new Set(parts.map(({ incidentId }) => incidentId)).size).toBe(1)
+          return
+        }
         expect(new Set(parts.map(({ watchId }) => watchId)).size).toBe(1)
         expect(new Set(parts.map(({ recovery }) => recovery)).size).toBe(1)
         expect(new Set(parts.map(({ kind }) => kind)).size).toBe(1)
@@ -463,7 +484,7 @@ describe('for any waiting deliveries', () => {
     fc.assert(
       fc.property(anySituation, (situation) => {
         fc.pre(situation.recent.length >= MESSAGES_PER_MINUTE)
-        const { next } = planNext({ ...situation, ringsOnChange: false, incidents: new Map() })
+        const { next } = planNext({ ...situation, followsIncident: false, incidents: new Map() })
         if (next?.how !== 'send' || next.form === 'rollup') return
         const lead = situation.waiting.find(({ id }) => id === next.ids[0])
         expect(['reminder', 'notice']).toContain(lead?.kind)
@@ -527,7 +548,7 @@ function run(
     const open = all.filter((delivery) => delivery.createdAt <= now && !notified.includes(delivery))
     const recents = messages.filter((message) => message.sentAt > at(second - RECENT_SECONDS))
     const { next } = planNext(situation({ waiting: open, recent: recents, canEdit, now }))
-    if (next === undefined || next.how === 'drop') continue
+    if (next === undefined) continue
     const parts = open.filter(({ id }) => next.ids.includes(id))
     notified.push(...parts)
     if (next.how === 'join') {

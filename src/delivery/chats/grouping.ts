@@ -6,8 +6,9 @@
  * their incident; where messages cannot be changed, they are one message after the five seconds. Later alerts and raised
  * severities join the message of their incident: it is edited or, to ring, replaced by a new one with everything in it.
  * Recoveries change its lines; the last one is a message. After six messages in a minute, everything goes into one
- * roll-up until there are fewer, except where a changed message rings (`ringsOnChange`). An edit makes no sound, so a
- * delivery with sound never joins a message that was sent without sound, or that already has an alert of its signal.
+ * roll-up until there are fewer. An edit makes no sound, so a delivery with sound never joins a message that was sent
+ * without sound, or that already has an alert of its signal. Where a message follows its incident (`followsIncident`),
+ * everything about the incident changes this message.
  * Deliveries of one order key stay in order, whatever their urgency. Reminders that are written together are one message,
  * which replies to the message about their alerts.
  */
@@ -93,8 +94,8 @@ export interface RecipientSituation {
   readonly incidents: ReadonlyMap<number, IncidentMessage>
   /** Whether the channel can change sent messages. */
   readonly canEdit: boolean
-  /** Whether a changed message can ring again, see `ChannelTraits`. */
-  readonly ringsOnChange: boolean
+  /** Whether a message follows its incident to the end, see `ChannelTraits`. */
+  readonly followsIncident: boolean
   readonly now: Date
 }
 
@@ -124,11 +125,6 @@ export type NextMessage =
       /** Whether the changed message rings again. */
       readonly rings?: boolean
     }
-  /**
-   * Recoveries of a part of an outage whose message cannot be changed. The end of the outage is sent with
-   * the last recovery.
-   */
-  | { readonly how: 'drop'; readonly ids: readonly string[] }
 
 /** Decides the next step of a recipient: at most one message at a time. */
 export function planNext(situation: RecipientSituation): DeliveryPlan {
@@ -182,35 +178,46 @@ function byUrgency(a: WaitingDelivery, b: WaitingDelivery): number {
 
 function stepFor(lead: WaitingDelivery, situation: RecipientSituation): Step {
   if (!isRolledUp(lead)) return sendFresh(lead, situation)
+  if (situation.followsIncident && lead.incidentId !== null) {
+    return followIncident(lead.incidentId, situation)
+  }
   const message = lead.incidentId === null ? undefined : situation.incidents.get(lead.incidentId)
   const incident = situation.canEdit ? message : undefined
   if (lead.recovery && incident !== undefined) {
     const step = endOfIncident(incident, situation)
     if (step !== undefined) return step
   }
-  if (situation.ringsOnChange && lead.recovery) {
-    return { next: { how: 'send', form: 'alone', ids: [lead.id] } }
-  }
   const joined =
     lead.recovery || incident === undefined ? undefined : joinIncident(incident, lead, situation)
   if (joined !== undefined && !isReplacement(joined)) return joined
-  if (situation.ringsOnChange) {
-    // Two messages of one incident at once would each end it.
-    return isIncidentOnItsWay(lead, situation) ? { ids: [lead.id] } : sendFresh(lead, situation)
-  }
   const joinedWatch = joined === undefined ? joinWatch(lead, situation) : undefined
   return joinedWatch ?? rollUp(situation) ?? joined ?? sendFresh(lead, situation)
 }
 
-/** Whether the first message about the incident of a delivery is being sent. */
-function isIncidentOnItsWay(
-  { incidentId }: WaitingDelivery,
-  { waiting }: RecipientSituation,
-): boolean {
-  return (
-    incidentId !== null &&
-    waiting.some((other) => other.taken === 'now' && other.incidentId === incidentId)
-  )
+/**
+ * Plans what is about an incident whose message follows it. The first message has its alerts; recoveries alone are a
+ * message if there is none that they could change. Everything later changes that message, however many deliveries it
+ * has. It rings for a higher severity, and for news of an incident that somebody has taken.
+ */
+function followIncident(incidentId: number, { waiting, incidents }: RecipientSituation): Step {
+  const isOfIncident = (delivery: WaitingDelivery) =>
+    isRolledUp(delivery) && delivery.incidentId === incidentId
+  const chosen = inOrder(waiting, isOfIncident, GROUP_PARTS_MAX)
+  const ids = idsOf(chosen)
+  const message = incidents.get(incidentId)
+  if (message?.busy) return { ids }
+  if (message?.open) {
+    const isLoud = ({ recovery, urgency }: WaitingDelivery) =>
+      !recovery && (message.taken || urgency > message.urgency)
+    const rings = chosen.some(isLoud)
+    return { next: { how: 'join', form: 'group', ids, messageId: message.id, rings } }
+  }
+  const isOnItsWay = waiting.some((other) => other.taken === 'now' && isOfIncident(other))
+  if (isOnItsWay) return { ids }
+  const isNews = (delivery: WaitingDelivery) => isOfIncident(delivery) && !delivery.recovery
+  const news = idsOf(inOrder(waiting, isNews, GROUP_PARTS_MAX))
+  const first = news.length > 0 ? news : ids
+  return { next: { how: 'send', form: first.length > 1 ? 'group' : 'alone', ids: first } }
 }
 
 function isReplacement(step: Step): boolean {
@@ -228,7 +235,7 @@ function isRolledUp({ kind, test }: WaitingDelivery): boolean {
  */
 function endOfIncident(
   message: IncidentMessage,
-  { waiting, incidents, ringsOnChange }: RecipientSituation,
+  { waiting, incidents }: RecipientSituation,
 ): Step | undefined {
   const belongs = ({ recovery, incidentId }: WaitingDelivery) =>
     recovery && incidentId !== null && incidents.get(incidentId)?.id === message.id
@@ -238,19 +245,19 @@ function endOfIncident(
     return { next: { how: 'send', form, ids, ends: message.id } }
   }
   if (message.busy) return { ids }
-  if (!message.open) return ringsOnChange ? { next: { how: 'drop', ids } } : undefined
+  if (!message.open) return undefined
   return { next: { how: 'join', form: 'group', ids, messageId: message.id } }
 }
 
 /**
  * Plans that alerts and raised severities join the message of their incident. An edit makes no sound: what must ring
  * replaces the message by a new one with everything in it, unless the message has rung a moment ago for something
- * else, or can ring again.
+ * else.
  */
 function joinIncident(
   message: IncidentMessage,
   lead: WaitingDelivery,
-  { waiting, ringsOnChange }: RecipientSituation,
+  { waiting }: RecipientSituation,
 ): Step | undefined {
   const room = GROUP_PARTS_MAX - message.parts
   if (room <= 0 || (!message.open && !message.busy)) return undefined
@@ -260,10 +267,6 @@ function joinIncident(
   const ids = idsOf(chosen)
   if (message.busy) return { ids }
   const join = { how: 'join', form: 'group', ids, messageId: message.id } as const
-  if (ringsOnChange) {
-    const rings = message.taken || chosen.some(({ urgency }) => urgency > message.urgency)
-    return { next: { ...join, rings } }
-  }
   const isQuiet = (delivery: WaitingDelivery) =>
     delivery.urgency === 0 || (delivery.kind === 'alert' && hasJustRung(message, delivery))
   if (chosen.every(isQuiet)) return { next: join }
@@ -320,10 +323,10 @@ function rollUp({ waiting, recent, canEdit, now }: RecipientSituation): Step | u
   const parts = inOrder(waiting, isRolledUp, ROLLUP_PARTS_MAX)
   const ids = idsOf(parts)
   if (waiting.some((delivery) => delivery.taken === 'now' && isRolledUp(delivery))) return { ids }
-  const last = recent.find(
-    ({ kind, open, busy }) => kind === 'rollup' && (open || busy || !canEdit),
-  )
-  if (last !== undefined && !canEdit) return { ids, until }
+  const last = recent.find(({ kind }) => kind === 'rollup')
+  // It was deleted, or its server is too old to change it.
+  const isFixed = last !== undefined && !last.open && !last.busy
+  if (last !== undefined && (isFixed || !canEdit)) return { ids, until }
   if (last === undefined || last.parts >= ROLLUP_PARTS_MAX) {
     return { next: { how: 'send', form: 'rollup', ids } }
   }
@@ -336,16 +339,13 @@ function rollUp({ waiting, recent, canEdit, now }: RecipientSituation): Step | u
 
 function sendFresh(
   lead: WaitingDelivery,
-  { waiting, ringsOnChange }: RecipientSituation,
+  { waiting }: RecipientSituation,
 ): { readonly next: NextMessage } {
   const alone: NextMessage = { how: 'send', form: 'alone', ids: [lead.id] }
   if (!isGrouped(lead)) return { next: alone }
   const openedAt = startOf(lead, waiting)
-  // A message that can ring again stands for one incident.
-  const isOfIncident = ({ incidentId }: WaitingDelivery) =>
-    !ringsOnChange || incidentId === lead.incidentId
   const fits = (delivery: WaitingDelivery) =>
-    isLike(delivery, lead) && isOfIncident(delivery) && isInGroup(delivery, openedAt)
+    isLike(delivery, lead) && isInGroup(delivery, openedAt)
   const ids = idsOf(inOrder(waiting, fits, GROUP_PARTS_MAX))
   return { next: ids.length > 1 ? { ...alone, form: 'group', ids } : alone }
 }

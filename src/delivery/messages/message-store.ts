@@ -1,7 +1,7 @@
 /** Messages in chats and mailboxes, and their intended content. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { EnvelopeKind, OpenPart } from '#src/channels/envelope.ts'
-import type { ChannelKey } from '#src/channels/index.ts'
+import { CHANNEL_KEYS, REGISTRY as CHANNELS, type ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { lowestDeliveryId } from '../delivery-id.ts'
 import { IS_GROUPED, sentMessages } from '../tables.ts'
@@ -32,30 +32,29 @@ export async function listRecentMessages(
     .orderBy(sql`${sentMessages.sentAt} desc, ${sentMessages.id}`)
 }
 
-/** The message to a recipient about an alert, to which later messages reply. */
+/** The message to a recipient about an incident, to which later messages reply. */
 export interface RepliedToMessage extends Record<string, unknown> {
   readonly recipientId: number
-  readonly alertId: number
+  readonly incidentId: number
   readonly messageId: string
-  readonly id: string
-  readonly kind: EnvelopeKind
 }
 
-/** First messages to these recipients about these alerts, without roll-ups and summaries. */
+/** First messages to these recipients with an alert of each of these incidents, without roll-ups and summaries. */
 export async function listRepliedTo(
   db: Db,
   recipientIds: readonly number[],
-  alertIds: readonly number[],
+  incidentIds: readonly number[],
 ): Promise<RepliedToMessage[]> {
   return await db.execute<RepliedToMessage>(sql`
-    select distinct on (d.recipient_id, d.alert_id) d.recipient_id as "recipientId",
-      d.alert_id as "alertId", d.message_id as "messageId", m.id, m.kind
+    select distinct on (d.recipient_id, d.incident_id) d.recipient_id as "recipientId",
+      d.incident_id as "incidentId", d.message_id as "messageId"
     from delivery_log d join sent_messages m on m.id = d.carried_by
-    where d.alert_id = any(${sql.param([...alertIds])}::int[])
-      and d.recipient_id = any(${sql.param([...recipientIds])}::int[])
+    where d.recipient_id = any(${sql.param([...recipientIds])}::int[])
+      and d.incident_id = any(${sql.param([...incidentIds])}::int[])
+      and d.carried_by is not null and not d.recovery
       and d.message_id is not null and d.kind in ('alert', 'raised')
       and m.kind in ('alert', 'raised', 'group')
-    order by d.recipient_id, d.alert_id, d.delivered_at, d.id`)
+    order by d.recipient_id, d.incident_id, d.delivered_at, d.id`)
 }
 
 /** The message that has the alerts of an incident. */
@@ -264,15 +263,23 @@ export async function insertMessage(tx: Db, message: SentMessage): Promise<void>
 /**
  * Records that a message shows its new content, and adds the number of its new deliveries. If the content
  * changed since the lease, or another worker took over, the message stays outdated.
+ *
+ * @param change `messageId`: its id at the destination, which a change may have changed
  */
 export async function recordChange(
   tx: Db,
   taken: Pick<SentMessage, 'id' | 'version' | 'leasedUntil'>,
-  change: { readonly kind: EnvelopeKind; readonly parts: number; readonly at: Date },
+  change: {
+    readonly kind: EnvelopeKind
+    readonly parts: number
+    readonly at: Date
+    readonly messageId: string | null
+  },
 ): Promise<void> {
-  const { kind, parts, at } = change
+  const { kind, parts, at, messageId } = change
   await tx.execute(sql`
     update sent_messages m set kind = ${kind}, parts = m.parts + ${parts}, revisions = 0,
+      message_id = case when m.message_id is not null then ${messageId} end,
       version = m.version + 1, leased_until = null,
       revise_at = case when m.version = ${taken.version} and m.leased_until = ${taken.leasedUntil}
         then null else least(m.revise_at, ${at}::timestamptz) end
@@ -398,12 +405,23 @@ export async function markMessagesStale(
   return [...new Set(marked.map(({ channel }) => channel))]
 }
 
+/** Channels whose messages follow the state of their whole incident. */
+const FOLLOWING = CHANNEL_KEYS.filter((key) => CHANNELS[key].followsIncident)
+
 /**
  * Messages that contain these alerts. Waits for transactions that are recording such a message, so that
  * none is missed.
+ *
+ * @param ofIncidents further alerts, of which only messages count that follow their incident
  */
-export async function lockMessagesOfAlerts(tx: Db, alertIds: readonly number[]): Promise<string[]> {
-  const isOfAlerts = sql`alert_id = any(${sql.param([...alertIds])}::int[]) and ${IS_GROUPED}`
+export async function lockMessagesOfAlerts(
+  tx: Db,
+  alertIds: readonly number[],
+  ofIncidents: readonly number[],
+): Promise<string[]> {
+  const all = [...new Set([...alertIds, ...ofIncidents])]
+  const isOfAlerts = sql`alert_id = any(${sql.param(all)}::int[]) and ${IS_GROUPED}
+    and (alert_id = any(${sql.param([...alertIds])}::int[]) or channel = any(${sql.param(FOLLOWING)}::text[]))`
   // Holds up only moves to the log. The second statement sees what was moved while the first one waited.
   await tx.execute(sql`select from delivery_queue where ${isOfAlerts} order by id for key share`)
   const rows = await tx.execute<{ carriedBy: string | null }>(sql`

@@ -176,9 +176,11 @@ export function isOpenIn(states: States, part: ShownPart): boolean {
   return part.envelope.message.canRecover && !hasEnded(stateIn(states, part) ?? {})
 }
 
-/** State of a delivery's alert. The state of a recovery never changes. */
+/** State of a delivery's alert. The state of a recovery never changes, and what nothing ends is never closed. */
 function stateIn(states: States, { alertId, envelope }: ShownPart): MessageState | undefined {
-  return alertId === null || envelope.message.isRecovery ? undefined : states.get(alertId)
+  const { isRecovery, canRecover } = envelope.message
+  const state = alertId === null || isRecovery ? undefined : states.get(alertId)
+  return canRecover || state?.closedAt === undefined ? state : undefined
 }
 
 /**
@@ -198,9 +200,15 @@ function sumOf(parts: readonly ShownPart[], states: States): MessageState {
     ...escalatedIn(active, states),
     ...(isOver &&
       (closed.length > 0
-        ? { closedAt: new Date(Math.max(...closed)) }
+        ? { closedAt: new Date(Math.max(...closed)), ...deletedIn(all) }
         : recovered.length > 0 && { recoveredAt: new Date(Math.max(...recovered)) })),
   }
+}
+
+/** Whether all closed alerts were deleted from the history. */
+function deletedIn(states: readonly MessageState[]): Pick<MessageState, 'isDeleted'> {
+  const closed = states.filter(({ closedAt }) => closedAt !== undefined)
+  return closed.every(({ isDeleted }) => isDeleted) ? { isDeleted: true } : {}
 }
 
 /** The last acknowledgement, if all active alerts are acknowledged. */

@@ -6,7 +6,7 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { ChatLink } from '#src/recipients/chats.ts'
 import type { SwitchedOffListener } from '#src/recipients/destinations.ts'
-import type { StateReader } from '../chats/chat-situation.ts'
+import type { IncidentReader, StateReader } from '../chats/chat-situation.ts'
 
 export interface RecordDeps {
   readonly db: Db
@@ -16,6 +16,8 @@ export interface RecordDeps {
   readonly channels: Channels
   /** States of alerts, for messages that can be changed. */
   readonly stateOf: StateReader
+  /** States of incidents, for channels that follow them. */
+  readonly incidentOf: IncidentReader
   readonly quarantine: Quarantine
   /**
    * Listeners that are notified of destinations that were switched off or moved, in the same transaction.

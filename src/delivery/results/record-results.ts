@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
-import type { MessageState } from '#src/channels/envelope.ts'
+import { Envelope, type MessageState } from '#src/channels/envelope.ts'
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -143,9 +144,13 @@ export async function retainUnsentAndNotify(
  */
 function isUndone({ attemptResult, task }: SendTaskResult): boolean {
   if (attemptResult.kind === 'aborted' || attemptResult.kind === 'gone') return true
-  // A message that cannot be changed stays as it is; deliveries that were to join it are sent separately.
+  // A message that cannot be changed stays as it is; deliveries that were to join it are sent separately. One that follows
+  // its incident is the only one about it.
   return (
-    attemptResult.kind === 'failed' && attemptResult.error.permanent && task.change !== undefined
+    attemptResult.kind === 'failed' &&
+    attemptResult.error.permanent &&
+    task.change !== undefined &&
+    !CHANNELS[task.channel].followsIncident
   )
 }
 
@@ -294,7 +299,8 @@ async function recordChange(
 ): Promise<void> {
   if (attemptResult.kind === 'delivered') {
     const kind = task.stored?.kind ?? 'alert'
-    await messages.recordChange(tx, change, { kind, parts: task.rows.length, at })
+    const { messageId = null } = attemptResult.receipt
+    await messages.recordChange(tx, change, { kind, parts: task.rows.length, at, messageId })
     return
   }
   const { revisions } = change
@@ -351,17 +357,29 @@ async function reviseLate(
       deps.channels[task.channel].edit !== undefined,
   )
   const alertIds = arrived.flatMap(({ task }) => shownAlerts(task))
-  if (alertIds.length === 0) return
-  const states = await deps.stateOf(tx, alertIds)
-  const late = arrived.filter(({ task }) =>
-    shownAlerts(task).some(
+  const states = alertIds.length === 0 ? new Map() : await deps.stateOf(tx, alertIds)
+  const late: string[] = []
+  for (const result of arrived) {
+    const { task } = result
+    const hasChanged = shownAlerts(task).some(
       (alertId) => !isSame(states.get(alertId), task.stored?.states.get(alertId)),
-    ),
-  )
-  await messages.markMessagesStale(
-    tx,
-    late.map(({ task }) => carrierOf(task)),
-  )
+    )
+    if (hasChanged || (await hasIncidentChanged(deps, tx, result))) late.push(carrierOf(task))
+  }
+  await messages.markMessagesStale(tx, late)
+}
+
+/** Whether an incident has another state now than the one that was sent. */
+async function hasIncidentChanged(
+  { incidentOf }: ResultDeps,
+  tx: Db,
+  { task, incident: sent }: SendTaskResult,
+): Promise<boolean> {
+  const { wallet, envelope } = task
+  const incidentId = Envelope.safeParse(envelope).data?.message.incidentId ?? null
+  if (sent === undefined || incidentId === null) return false
+  const now = await incidentOf(tx, { wallet, incidentId })
+  return now.isOver !== sent.isOver || now.isTaken !== sent.isTaken
 }
 
 /**

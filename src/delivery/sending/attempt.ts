@@ -1,6 +1,7 @@
-import { DeliveryError } from '#src/channels/define.ts'
+import { DeliveryError, type IncidentState } from '#src/channels/define.ts'
 import { Envelope } from '#src/channels/envelope.ts'
-import type { Channels } from '#src/channels/index.ts'
+import { REGISTRY as CHANNELS, type Channels } from '#src/channels/index.ts'
+import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -8,11 +9,14 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { DecryptedDestination, DecryptionResult } from '#src/recipients/destinations.ts'
 import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
+import type { IncidentReader } from '../chats/chat-situation.ts'
 import { logFieldsOfEach } from '../log/log-lines.ts'
 import { canBeSentTo, isProvenBy, UNREADABLE_REASON } from '../rules.ts'
 import type { AttemptResult, SendTask, SendTaskResult } from './send-task.ts'
 
 interface Deps {
+  readonly db: Db
+  readonly incidentOf: IncidentReader
   readonly clock: Clock
   readonly log: Logger
   readonly quarantine: Quarantine
@@ -38,11 +42,13 @@ export async function attemptTask(
   { signal, isShort }: { readonly signal: AbortSignal; readonly isShort: boolean },
 ): Promise<SendTaskResult> {
   let isTest = false
+  let incident: IncidentState | undefined
   const end = (attemptResult: AttemptResult): SendTaskResult => ({
     task,
     isTest,
     at: deps.clock.now(),
     attemptResult,
+    ...(incident && { incident }),
   })
   try {
     if (task.change?.isReplaced) return end(await removeReplaced(deps, task, opened, signal))
@@ -52,7 +58,9 @@ export async function attemptTask(
     if ('unreadable' in opened) throw unreadable(opened.unreadable)
     if (!canBeSentTo(opened.status, isTest)) return end({ kind: 'off' })
     const readable = checkedDestination(deps, task, opened)
-    return end(await sendOrChange(deps, task, readable, envelope, { signal, isShort }))
+    incident = await readIncident(deps, task, envelope)
+    const how = { signal, isShort, incident }
+    return end(await sendOrChange(deps, task, readable, envelope, how))
   } catch (error) {
     if (error instanceof DeliveryError) {
       const isProven = isProvenBy(error, task.rows, deps.clock.now())
@@ -67,6 +75,16 @@ export async function attemptTask(
       error: new DeliveryError('internal', { isOurFault: true, cause: error }),
     })
   }
+}
+
+/** State of the message's incident, where the channel follows it. */
+async function readIncident(
+  { db, incidentOf }: Deps,
+  { channel, wallet }: SendTask,
+  { message: { incidentId } }: Envelope,
+): Promise<IncidentState | undefined> {
+  if (!CHANNELS[channel].followsIncident || incidentId === null) return undefined
+  return await incidentOf(db, { wallet, incidentId })
 }
 
 /** Deletes a message that another one has replaced. */
@@ -123,19 +141,28 @@ async function sendOrChange(
   { channel: key, change, rows, wallet, answeredMessageIds = [] }: SendTask,
   opened: DecryptedDestination,
   envelope: Envelope,
-  { signal, isShort }: { readonly signal: AbortSignal; readonly isShort: boolean },
+  {
+    signal,
+    isShort,
+    incident,
+  }: {
+    readonly signal: AbortSignal
+    readonly isShort: boolean
+    readonly incident: IncidentState | undefined
+  },
 ): Promise<AttemptResult> {
   const channel = deps.channels[key]
   const url = unsubscribeUrl(deps, opened)
   const known = answeredMessageIds.filter((id) => id !== undefined)
   const [answersMessageId] = answeredMessageIds.length === 1 ? known : []
   const context = {
-    attempt: Math.max(1, ...rows.map(({ attempts }) => attempts)),
+    attempt: Math.max(1 + (change?.revisions ?? 0), ...rows.map(({ attempts }) => attempts)),
     now: deps.clock.now(),
     signal,
     wallet,
     ...(opened.isReceiveOnly && { isReceiveOnly: true }),
     ...(opened.follows !== null && { follows: opened.follows }),
+    ...(incident && { incident }),
     ...(isShort && { timeoutMs: SHORT_TIMEOUT_MS }),
     ...(answersMessageId !== undefined && { answersMessageId }),
     ...(known.length > 0 && { answeredMessageIds: known }),

@@ -1,5 +1,5 @@
 /** A message that is being sent to one recipient, and the result. */
-import type { DeliveryError, Receipt } from '#src/channels/define.ts'
+import type { DeliveryError, IncidentState, Receipt } from '#src/channels/define.ts'
 import type { EnvelopeKind, MessagePicture, MessageState } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { ClaimedRow } from '../claims/claim-store.ts'
@@ -84,6 +84,8 @@ export interface SendTaskResult {
   readonly isTest: boolean
   readonly at: Date
   readonly attemptResult: AttemptResult
+  /** The state of the incident that was sent, where the channel follows it. */
+  readonly incident?: IncidentState | undefined
   /** How the recipient responded to the attempt before. */
   readonly stateBefore?: DestinationState
 }

@@ -2,6 +2,7 @@ import { getAddress } from 'viem/utils'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Address, Hash } from '#src/kernel/units.ts'
+import { ROUND_CHECKS } from '../protocol/verdict.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
 import {
@@ -10,7 +11,9 @@ import {
   CarriedState,
   EMPTY_STATE,
   forgetOtherProviders,
+  recordContracts,
 } from './carried-state.ts'
+import { countRound } from './epoch-state.ts'
 import { addValidatorPoll, takeNodePolls } from './poll-state.ts'
 import { currentSilenceOf, longestEndedSilenceOf, sendersOf } from './silence-state.ts'
 
@@ -86,12 +89,52 @@ test('blocks in which a provider is in no policy do not count as silence', () =>
   expect(currentSilenceOf(carried, ALPHA, 100, 1.5)).toMatchObject({ exponent: 0, blocks: 0 })
 })
 
+test('a move of contracts is dated by the first round after it, and not by the first reading', () => {
+  const carried = state()
+  recordContracts(carried, { VoterRegistry: [ALPHA], Relay: [ALPHA] }, 100)
+  expect(carried.contractsMovedAt).toBeNull()
+  recordContracts(carried, { VoterRegistry: [BRAVO, ALPHA], Relay: [ALPHA] }, 190)
+  recordContracts(carried, { VoterRegistry: [BRAVO, ALPHA], Relay: [ALPHA] }, 280)
+  expect(carried.contractsMovedAt).toBe(190)
+})
+
+test('the counts of a reward epoch begin with its first round, and no round counts twice', () => {
+  const carried = state()
+  const record = { c: 'g'.repeat(ROUND_CHECKS.length), a: [60, 63] as [number, number] }
+  const records = new Map([[ALPHA, record]])
+  const count = (round: number, rewardEpoch: number) => {
+    carried.recentUpdates = { [ALPHA]: 2, [BRAVO]: 3 }
+    const epoch = { firstRound: 10 * rewardEpoch, endRound: 10 * rewardEpoch + 10 }
+    const weights = new Map([[ALPHA, 0.25]])
+    return countRound(carried, records, { round, rewardEpoch, ...epoch, weights }).get(ALPHA)
+  }
+  expect(count(17, 1)).toEqual([
+    [10, 20, 1],
+    [60, 63, 1],
+    [1, 1, 1],
+    [2, 5, 250_000],
+  ])
+  expect(count(18, 1)).toEqual([
+    [10, 20, 2],
+    [120, 126, 2],
+    [2, 2, 2],
+    [4, 10, 250_000],
+  ])
+  expect(count(18, 1)).toBeUndefined()
+  expect(count(20, 2)).toEqual([
+    [20, 30, 1],
+    [60, 63, 1],
+    [1, 1, 1],
+    [2, 5, 250_000],
+  ])
+})
+
 test('the end of a validator’s stake stays known after it left', () => {
   const carried = state()
   addValidatorPoll(carried, { 'NodeID-A': { connected: true, endsAt: 1_790_000_060 } })
   for (const isListed of [true, false]) {
     addValidatorPoll(carried, { 'NodeID-A': null })
-    expect(takeNodePolls(carried, ['NodeID-A'])).toMatchObject([
+    expect(takeNodePolls(carried, ['NodeID-A'], 452)).toMatchObject([
       { isListed, endsAt: 1_790_000_060 },
     ])
   }

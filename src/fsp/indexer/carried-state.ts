@@ -8,6 +8,7 @@ import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
 import { keepVoters } from './by-voter.ts'
 import { CallState, EMPTY_CALLS, nextCalls } from './call-state.ts'
+import { EMPTY_EPOCH, EpochState, forgetEpochCounts, nextEpochUpdates } from './epoch-state.ts'
 import {
   EMPTY_LONG_UPDATES,
   forgetRefusedUpdates,
@@ -35,8 +36,11 @@ export const CarriedState = z.object({
   ...RegistrationState.shape,
   ...CallState.shape,
   ...PollState.shape,
+  ...EpochState.shape,
   /** Current and former addresses of voter registries and Relays, by registry name. */
   contracts: z.record(z.string(), z.array(Address)),
+  /** Time of the first round since the last move of one of them, epoch seconds; null if none was seen. */
+  contractsMovedAt: z.int().nullable(),
 })
 export type CarriedState = z.output<typeof CarriedState>
 
@@ -47,13 +51,16 @@ export const EMPTY_STATE: CarriedState = {
   ...EMPTY_REGISTRATIONS,
   ...EMPTY_CALLS,
   ...EMPTY_POLLS,
+  ...EMPTY_EPOCH,
   contracts: {},
+  contractsMovedAt: null,
 }
 
 /** Adds a block: accepted fast updates, their senders, and calls of watched providers. */
 export function addBlock(state: CarriedState, block: ProtocolBlock, owners: AccountOwners): void {
   nextSilence(state, block, owners)
   nextLongUpdates(state, block, owners)
+  nextEpochUpdates(state, block, owners)
   nextRegistrations(state, block)
   nextCalls(state, block, owners)
 }
@@ -71,6 +78,22 @@ export function addUncertainBlock(state: CarriedState): void {
 export function skipBlocks(state: CarriedState): void {
   state.readSince = null
   discardRegistrations(state)
+}
+
+/** Notes the current contracts, and when one of them moved. */
+export function recordContracts(
+  state: CarriedState,
+  contracts: Readonly<Record<string, readonly Address[]>>,
+  atSeconds: number,
+): void {
+  const isMoved = Object.entries(contracts).some(([name, [current]]) => {
+    const before = state.contracts[name]?.[0]
+    return before !== undefined && current !== undefined && before !== current
+  })
+  if (isMoved) state.contractsMovedAt = atSeconds
+  state.contracts = Object.fromEntries(
+    Object.entries(contracts).map(([name, all]) => [name, [...all]]),
+  )
 }
 
 /** Providers and nodes whose state is kept after a round is stored. */
@@ -91,6 +114,7 @@ export function forgetOtherProviders(state: CarriedState, retained: RetainedProv
   const { members, watched, nodeIds } = retained
   forgetSilence(state, retained)
   forgetRefusedUpdates(state, members)
+  forgetEpochCounts(state, members)
   keepVoters(state.registrations, new Set([...members, ...watched]))
   keepVoters(state.calls, watched)
   forgetPolls(state, nodeIds)

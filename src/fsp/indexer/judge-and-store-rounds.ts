@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
 import { transactUnder } from '#src/db/leases.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { type EpochSettings, roundAt, roundStart } from '../protocol/epochs.ts'
+import { type EpochSettings, expectedFirstRound, roundAt, roundStart } from '../protocol/epochs.ts'
 import { judgeRound } from '../protocol/judge-round.ts'
 import { firstSignatures, type RecoveredSigners } from '../protocol/judged-signatures.ts'
 import { nodeIdOf } from '../protocol/node-id.ts'
@@ -10,8 +10,9 @@ import { policyOfRound } from '../protocol/policy.ts'
 import type { RoundEvidence } from '../protocol/round-evidence.ts'
 import { addressOfPublicKey } from '../protocol/signatures.ts'
 import type { SystemState, UpdateSettings } from '../reader/provider-states.ts'
-import { CarriedState, forgetOtherProviders } from './carried-state.ts'
+import { CarriedState, forgetOtherProviders, recordContracts } from './carried-state.ts'
 import { insertRound } from './daily-store.ts'
+import { countRound } from './epoch-state.ts'
 import { judgeRefusedUpdates, longestUpdateOf } from './long-updates.ts'
 import { type StateBetweenRounds, silenceOfMember, watchedPartsOf } from './observation-parts.ts'
 import type { createRewardFacts, Earnings, UnclaimedRewards } from './rewards.ts'
@@ -105,6 +106,16 @@ function judgedRow(
     }
     if (silence?.peak !== undefined) peaks.set(voter, silence.peak)
   }
+  const { rewardEpoch, startRound: firstRound } = evidence.policy
+  const endRound = expectedFirstRound(policies.clock, rewardEpoch + 1)
+  const { providers } = evidence.policy
+  const weightSum = providers.reduce((sum, { weight }) => sum + weight, 0)
+  const weights = new Map(providers.map(({ voter, weight }) => [voter, weight / weightSum]))
+  const counted = { round: evidence.round, rewardEpoch, firstRound, endRound, weights }
+  for (const [voter, e] of countRound(state, records, counted)) {
+    records.set(voter, { ...records.get(voter), e })
+  }
+  recordContracts(state, chain.rounds.contracts(), block.at.getTime() / 1000)
   for (const voter of current.watched) {
     const parts = watchedPartsOf(current, voter, {
       block,
@@ -119,9 +130,6 @@ function judgedRow(
   state.peaks = {}
   state.longest = {}
   state.registrationMoments = {}
-  state.contracts = Object.fromEntries(
-    Object.entries(chain.rounds.contracts()).map(([name, all]) => [name, [...all]]),
-  )
   forgetOtherProviders(state, {
     members: new Set(
       policies.policies.flatMap((policy) => policy.providers.map(({ voter }) => voter)),
@@ -133,7 +141,7 @@ function judgedRow(
   })
   return {
     round: evidence.round,
-    rewardEpoch: evidence.policy.rewardEpoch,
+    rewardEpoch,
     startsAt: new Date(roundStart(policies.clock, evidence.round) * 1000),
     blockNumber: block.number,
     blockHash: block.hash,

@@ -59,6 +59,8 @@ export const RegistrationPart = z.object({
   wasRegistered: z.boolean(),
   preRegistered: z.boolean().nullable(),
   preRegistrationFailed: z.boolean(),
+  /** Time of the last move of a contract of voting, if that was in the last two reward epochs. */
+  contractsMovedAt: Seconds.exactOptional(),
 })
 
 /** A fast update for more feeds than there are. */
@@ -126,6 +128,8 @@ export const NodePart = z.object({
   isListed: z.boolean(),
   /** End of the node's stake, as last listed. */
   endsAt: Seconds.nullable(),
+  /** Polls of the reward epoch, and its rounds with a poll. */
+  epoch: z.object({ polls: z.int(), connectedPolls: z.int(), rounds: z.int() }).exactOptional(),
 })
 
 export const RewardsPart = z.object({
@@ -151,6 +155,28 @@ export const EarningsPart = z.object({
 })
 export type EarningsPart = z.output<typeof EarningsPart>
 
+/** Fulfilled and possible cases of a duty, and rounds with evidence. */
+const CountedCases = z.object({ done: z.int(), possible: z.int(), rounds: z.int() })
+
+/** Counts of the reward epoch up to the round. */
+export const EpochPart = z.object({
+  firstRound: z.int(),
+  /** Expected first round of the next reward epoch. */
+  endRound: z.int(),
+  /** Judged rounds of the epoch; fewer than passed if the service was not reading. */
+  judged: z.int(),
+  /** Prices near the median. */
+  anchors: CountedCases,
+  /** Rounds of the FDC. */
+  fdc: CountedCases,
+  /** Accepted fast updates of the provider, and of all. */
+  updates: z.int(),
+  updatesOfAll: z.int(),
+  /** Share of the weight in the signing policy. */
+  weightShare: z.number(),
+})
+export type EpochPart = z.output<typeof EpochPart>
+
 /** State of a provider at the end of one voting round. */
 export const ProviderObservation = z.object({
   /** Number of the block that completed the round. */
@@ -173,6 +199,8 @@ export const ProviderObservation = z.object({
   nodes: z.array(NodePart).nullable(),
   rewards: RewardsPart.nullable(),
   earnings: EarningsPart.nullable(),
+  /** Absent between two round ends, and for a provider that was not in the signing policy. */
+  epoch: EpochPart.exactOptional(),
   /**
    * Whether the round was over before the provider was first watched. Such a round is shown, but not
    * judged.

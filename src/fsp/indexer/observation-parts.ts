@@ -144,7 +144,7 @@ export function watchedPartsOf(
   for (const nodeId of nodeIds) {
     state.polls[nodeId] ??= { polls: 0, connectedPolls: 0, absentPolls: 0, endsAt: null }
   }
-  const nodes = takeNodePolls(state, nodeIds)?.filter(
+  const nodes = takeNodePolls(state, nodeIds, policy?.rewardEpoch)?.filter(
     ({ polls, isListed }) => polls > 0 || !isListed,
   )
   const registration = registrationOf({ state, policies }, voter, { nowSeconds, known, policy })
@@ -289,7 +289,21 @@ function registrationOf(
     wasRegistered: isMember(current),
     preRegistered,
     preRegistrationFailed: preRegistered === true && !isRegistered,
+    ...recentMoveOf(state, policies, nowSeconds),
   }
+}
+
+/** Reward epochs after a move of contracts in which a client may still have the former ones. */
+const MOVED_EPOCHS = 2
+
+function recentMoveOf(
+  { contractsMovedAt }: Pick<CarriedState, 'contractsMovedAt'>,
+  { clock }: KnownPolicies,
+  nowSeconds: number,
+): { readonly contractsMovedAt?: number } {
+  const recent = MOVED_EPOCHS * clock.roundSeconds * clock.roundsPerEpoch
+  if (contractsMovedAt === null || nowSeconds - contractsMovedAt > recent) return {}
+  return { contractsMovedAt }
 }
 
 type BalanceRole = NonNullable<ProviderObservation['balances']>[number]['role']

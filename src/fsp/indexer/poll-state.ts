@@ -12,6 +12,16 @@ export const PollState = z.object({
       connectedPolls: z.int(),
       absentPolls: z.int(),
       endsAt: z.int().nullable(),
+      /** Counts of the reward epoch of the last round; absent before the first round with a poll. */
+      epoch: z
+        .object({
+          rewardEpoch: z.int(),
+          polls: z.int(),
+          connectedPolls: z.int(),
+          /** Rounds with a poll. */
+          rounds: z.int(),
+        })
+        .exactOptional(),
     }),
   ),
 })
@@ -42,6 +52,7 @@ export function addValidatorPoll(
       endsAt: null,
     }
     state.polls[nodeId] = {
+      ...before,
       // A poll without the node's connection state does not count.
       polls: before.polls + (validator === null || validator.connected === null ? 0 : 1),
       connectedPolls: before.connectedPolls + (validator?.connected === true ? 1 : 0),
@@ -53,18 +64,50 @@ export function addValidatorPoll(
 }
 
 /**
- * Returns the polls of a provider's nodes since the last round and resets the counters; null if there are
- * none.
+ * Returns the polls of a provider's nodes since the last round, adds them to the counts of the reward epoch, and resets
+ * the counters; null if there are none.
+ *
+ * @param rewardEpoch reward epoch of the round; undefined if it is not known, then nothing is added
  */
-export function takeNodePolls(state: PollState, nodeIds: readonly string[]) {
+export function takeNodePolls(
+  state: PollState,
+  nodeIds: readonly string[],
+  rewardEpoch: number | undefined,
+) {
   const nodes = nodeIds.flatMap((nodeId) => {
     const poll = state.polls[nodeId]
     if (poll === undefined) return []
-    state.polls[nodeId] = { ...poll, polls: 0, connectedPolls: 0 }
     const { polls, connectedPolls, absentPolls, endsAt } = poll
-    return [{ nodeId, polls, connectedPolls, isListed: absentPolls < ABSENT_POLLS, endsAt }]
+    const epoch = epochAfter(poll, rewardEpoch)
+    state.polls[nodeId] = { ...poll, polls: 0, connectedPolls: 0, ...(epoch && { epoch }) }
+    const isListed = absentPolls < ABSENT_POLLS
+    return [{ nodeId, polls, connectedPolls, isListed, endsAt, ...countsOf(epoch) }]
   })
   return nodes.length === 0 ? null : nodes
+}
+
+type NodePolls = PollState['polls'][string]
+
+/** The counts of the reward epoch with the polls of a round. */
+function epochAfter(
+  { polls, connectedPolls, epoch: before }: NodePolls,
+  rewardEpoch: number | undefined,
+): NodePolls['epoch'] {
+  if (rewardEpoch === undefined) return before
+  const start =
+    before?.rewardEpoch === rewardEpoch ? before : { polls: 0, connectedPolls: 0, rounds: 0 }
+  return {
+    rewardEpoch,
+    polls: start.polls + polls,
+    connectedPolls: start.connectedPolls + connectedPolls,
+    rounds: start.rounds + (polls > 0 ? 1 : 0),
+  }
+}
+
+function countsOf(epoch: NodePolls['epoch']) {
+  if (epoch === undefined) return {}
+  const { rewardEpoch: _rewardEpoch, ...counts } = epoch
+  return { epoch: counts }
 }
 
 /** Deletes the polls of all other nodes. @param nodeIds undefined if they are not known now */

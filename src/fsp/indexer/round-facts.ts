@@ -4,7 +4,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { DailyCounts } from './daily-counts.ts'
 import { deleteOldCounts, listDailyCounts } from './daily-store.ts'
-import type { ProviderObservation } from './observation-model.ts'
+import type { EpochPart, ProviderObservation } from './observation-model.ts'
 import { createRoundIndexer, type RoundIndexer } from './round-indexer.ts'
 import { checksInRecord, RoundRecord } from './round-record.ts'
 import type { RoundSource } from './round-session.ts'
@@ -202,13 +202,14 @@ interface Observed {
 function observationsOf(row: store.RoundWithProviders, provider: Address): readonly Observed[] {
   const round = observedRound(row, provider)
   const { observation, record } = round
+  const { epoch: _epoch, ...rest } = observation
   const { between = [] } = record
   const moments = between
     .filter(({ block }) => block < observation.position)
     .map(({ block, at, registration, fastUpdates }) => ({
       record: { c: '' },
       observation: {
-        ...observation,
+        ...rest,
         position: block,
         at: new Date(at * 1000),
         checks: null,
@@ -264,5 +265,16 @@ function observedIn(
     nodes: record.nodes ?? null,
     rewards: record.rewards ?? null,
     earnings: record.earnings ?? null,
+    ...(record.e && { epoch: epochIn(record.e) }),
+  }
+}
+
+function epochIn([span, anchors, fdc, ofUpdates]: NonNullable<RoundRecord['e']>): EpochPart {
+  const [firstRound, endRound, judged] = span
+  const [updates, updatesOfAll, weight] = ofUpdates
+  const casesIn = ([done, possible, rounds]: typeof anchors) => ({ done, possible, rounds })
+  return {
+    ...{ firstRound, endRound, judged, updates, updatesOfAll, weightShare: weight / 1_000_000 },
+    ...{ anchors: casesIn(anchors), fdc: casesIn(fdc) },
   }
 }

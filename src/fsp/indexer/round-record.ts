@@ -19,9 +19,19 @@ import {
   VotingAddresses,
 } from './observation-model.ts'
 
+const Three = z.tuple([z.int(), z.int(), z.int()])
+
+/**
+ * Counts of a provider in the reward epoch up to a round: the first round of the epoch, the expected first round of the
+ * next, and the judged rounds; of prices and of the FDC fulfilled cases, possible cases, and rounds with evidence;
+ * accepted fast updates of the provider, of all, and the millionths of the weight that the provider has.
+ */
+const EpochRecord = z.tuple([Three, Three, Three, Three])
+export type EpochRecord = z.output<typeof EpochRecord>
+
 /**
  * A provider's round in its stored form: one letter per check, and the values of bad checks. The fields
- * below `a` are stored for watched providers only.
+ * below `e` are stored for watched providers only.
  */
 export const RoundRecord = z.object({
   /**
@@ -33,6 +43,8 @@ export const RoundRecord = z.object({
   v: z.record(z.string(), JsonObject).exactOptional(),
   /** Anchor feeds: number of prices within 0.5 % of the median, and number of feeds with a median. */
   a: z.tuple([z.int(), z.int()]).exactOptional(),
+  /** Counts of the reward epoch up to the round. */
+  e: EpochRecord.exactOptional(),
   addresses: VotingAddresses.exactOptional(),
   policy: PolicyPart.exactOptional(),
   registration: RegistrationPart.exactOptional(),

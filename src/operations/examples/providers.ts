@@ -7,6 +7,9 @@ const FINE = {
   fdc: { bitvote: 'ok', signature: 'ok' },
 }
 
+/** A place in the reward epoch. */
+const EPOCH = { roundsLeft: 277, epochEndsAt: '2026-11-20T19:00:00.000Z', budgetEndsAt: null }
+
 /** A provider that has missed a commit. */
 export const providerExamples: ExamplesOf<typeof operations> = {
   getProviderFsp: {
@@ -41,9 +44,10 @@ export const providerExamples: ExamplesOf<typeof operations> = {
         probabilityOfSilence: 0.636,
       },
       minimalConditions: {
-        anchor: { rate: 0.96, minimum: 0.8 },
-        fdc: { rate: 0.91, minimum: 0.6 },
-        uptime: { rate: 0.99, minimum: 0.8 },
+        anchor: { rate: 0.96, minimum: 0.8, used: 0.04, roundsToMiss: 644, ...EPOCH },
+        fdc: { rate: 0.91, minimum: 0.6, used: 0.05, roundsToMiss: 1277, ...EPOCH },
+        uptime: { rate: 0.99, minimum: 0.8, used: 0.01, roundsToMiss: 664, ...EPOCH },
+        fastUpdates: { rate: 1, minimum: 0.8, used: 0, roundsToMiss: 672, ...EPOCH },
       },
       validators: [{ nodeId: 'NodeID-EPLACd344ouymyJAQYXZBvbmU3NJ6ooeB', listed: true }],
       balances: [

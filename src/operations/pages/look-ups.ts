@@ -39,6 +39,15 @@ export const lookUpAddress = defineChatOperation({
   handle: ({ app, query }) => app.lookUps.atAddress(query.address, query.round),
 })
 
+/** What the usual watch of a provider would have sent in the last days, as far as it is known; needs no sign-in. */
+export const findUsualAlerts = defineChatOperation({
+  id: 'findUsualAlerts',
+  scope: 'none',
+  rate: 'public',
+  query: z.strictObject({ provider: Address }),
+  handle: async ({ app, query }) => app.usualBacktests.find(query.provider),
+})
+
 /** Every provider; needs no sign-in. */
 export const listEveryProvider = defineChatOperation({
   id: 'listEveryProvider',

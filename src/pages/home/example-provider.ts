@@ -46,7 +46,7 @@ export function exampleProvider({ data }: Envelope): ProviderView {
     others: null,
     fastUpdates: null,
     last30Days: null,
-    minimalConditions: { anchor: null, fdc: null, uptime: null },
+    minimalConditions: { anchor: null, fdc: null, uptime: null, fastUpdates: null },
     validators: null,
     balances: [],
     asOf: null,

@@ -3,10 +3,10 @@ import { AppError } from '#src/kernel/errors.ts'
 import { Address } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/gate/invoke.ts'
-import { lookUpAddress } from '#src/operations/pages/look-ups.ts'
+import { findUsualAlerts, lookUpAddress } from '#src/operations/pages/look-ups.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
 import { choicesOf, sendPage, zoneOf } from '../layout.ts'
-import { type FoundProvider, providerView } from './view.ts'
+import { type FoundProvider, providerView, usualText } from './view.ts'
 
 /** Path parameters of a provider's page and files. */
 export interface ProviderRoute {
@@ -39,10 +39,17 @@ export function providerPage(server: FastifyInstance, app: App): void {
     if (request.params.address.toLowerCase() !== provider.toLowerCase()) {
       return reply.redirect(`/providers/${provider}${choicesOf(request)}`, 302)
     }
+    const { output: usual } = await invoke(app, findUsualAlerts, undefined, {
+      query: { provider },
+      limitKey: request.clientNetwork,
+    })
     return sendPage(app, request, reply, {
       view: 'provider',
       freshSeconds: FRESH_SECONDS,
-      data: (t) => providerView(app, t, answer, zoneOf(request)),
+      data: (t) => ({
+        ...providerView(app, t, answer, zoneOf(request)),
+        usual: usual && usualText(t, usual),
+      }),
     })
   })
 }

@@ -23,7 +23,7 @@ const viewOf = (rounds: readonly Round[]): ProviderView => ({
     others: null,
     fastUpdates: null,
     last30Days: null,
-    minimalConditions: { anchor: null, fdc: null, uptime: null },
+    minimalConditions: { anchor: null, fdc: null, uptime: null, fastUpdates: null },
   },
   ...{ validators: null, balances: [], asOf: null, stale: false },
 })

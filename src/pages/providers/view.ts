@@ -1,14 +1,21 @@
 /** A provider's page: all stored and current data about the provider, in the reader's language. */
 import { formatAmounts } from '#src/i18n/amounts.ts'
-import { formatDuration, formatNumber, formatPercent, shortAddress } from '#src/i18n/format.ts'
+import {
+  formatDateTime,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+  shortAddress,
+} from '#src/i18n/format.ts'
 import { checkedKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
-import { HOUR_SECONDS } from '#src/kernel/durations.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { App } from '#src/operations/define.ts'
 import { epochText } from '#src/pictures/look-up-text.ts'
 import { PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
 import { daysText, roundsText } from '#src/pictures/rounds-text.ts'
 import { hoursToRegistration } from '#src/pictures/words.ts'
+import type { UsualAlerts } from '#src/watches/backtest/usual.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
 import {
   countRounds,
@@ -104,6 +111,12 @@ function chipsOf(t: Translate, view: ProviderView) {
   return [...lead, ...chips]
 }
 
+/** What the usual watch would have sent. */
+export function usualText(t: Translate, { alerts: count, days }: UsualAlerts): string {
+  const period = formatDuration(days * DAY_SECONDS, t.locale, 'long')
+  return t('pages:provider.usual', { count, period })
+}
+
 /** Registration for the next reward epoch. */
 function nextText(t: Translate, view: ProviderView): string | undefined {
   const { rewardEpoch, registeredNext } = view
@@ -133,15 +146,22 @@ function notListedText(t: Translate, { validators }: ProviderView): string | und
 
 /** Eligibility by the last published eligibility data, and the current rates of the minimal conditions. */
 function conditionsOf(t: Translate, { view, eligibility }: FoundProvider): readonly Field[] {
-  const rates = (['anchor', 'fdc', 'uptime'] as const).flatMap((name): Field[] => {
+  const rates = (['anchor', 'fdc', 'fastUpdates', 'uptime'] as const).flatMap((name): Field[] => {
     const condition = view.minimalConditions[name]
     if (condition === null) return []
-    const rate = formatPercent(condition.rate, t.locale)
-    const minimum = formatPercent(condition.minimum, t.locale)
+    const [rate, minimum, used] = [condition.rate, condition.minimum, condition.used].map((share) =>
+      formatPercent(Math.floor(share * 100) / 100, t.locale),
+    )
+    const values = { rate: rate ?? '', minimum: minimum ?? '', used: used ?? '' }
+    const ends = condition.budgetEndsAt && formatDateTime(condition.budgetEndsAt, t.locale, 'UTC')
+    const sentences = [
+      t('pages:provider.ofMinimum', values),
+      ...(ends === null ? [] : [t('pages:provider.budgetEnds', { date: ends })]),
+    ]
     return [
       {
         label: t(`pages:provider.condition.${name}`),
-        value: t('pages:provider.ofMinimum', { rate, minimum }),
+        value: sentences.join(' '),
         isSentence: true,
       },
     ]

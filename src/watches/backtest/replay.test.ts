@@ -120,6 +120,20 @@ const CASES: Readonly<Record<string, Case>> = {
         fc.record(Object.fromEntries(ROUND_CHECKS.map((check) => [check, verdict]))),
       ),
       anchors: fc.constant({ hits: 3, possible: 4 }),
+      epoch: fc.record({
+        ...{ firstRound: fc.constant(0), endRound: fc.constant(1_000_000) },
+        judged: fc.constant(1000),
+        anchors: fc.record({
+          done: fc.integer({ min: 600, max: 1000 }),
+          ...{ possible: fc.constant(1000), rounds: fc.constantFrom(500, 1000, 500_000) },
+        }),
+        fdc: fc.record({
+          done: fc.integer({ min: 300, max: 1000 }),
+          ...{ possible: fc.constant(1000), rounds: fc.constantFrom(1000, 1_000_000) },
+        }),
+        updates: fc.integer({ min: 6000, max: 11_000 }),
+        ...{ updatesOfAll: fc.constant(500_000), weightShare: fc.constant(0.02) },
+      }),
       policy: fc.constant(null),
       registration: fc.constant(null),
       fastUpdates: fc.constant(null),

@@ -111,16 +111,20 @@ export interface Alert {
    * - `fsp.tx-failed.recovered`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
    * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer), others (undefined)
    * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer), others (undefined)
-   * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
-   * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
+   * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean), contractsMovedAt (string)
+   * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean), contractsMovedAt (string)
    * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
    * - `fsp.not-in-policy.recovered`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
-   * - `fsp.mc-anchor`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-anchor.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-fdc`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-fdc.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-uptime`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
-   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
+   * - `fsp.mc-anchor`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-anchor.recovered`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-fdc`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-fdc.recovered`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-fast-updates`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-fast-updates.recovered`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-uptime`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.stake-end`: provider (string), nodeId (string), stakeEndsAt (string), secondsLeft (integer), days (integer)
+   * - `fsp.stake-end.recovered`: provider (string), nodeId (string), stakeEndsAt (string), secondsLeft (integer), days (integer)
    * - `fsp.days-left`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
    * - `fsp.days-left.recovered`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
    * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
@@ -281,16 +285,20 @@ export interface AlertEvidence {
    * - `fsp.tx-failed.recovered`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
    * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer), others (undefined)
    * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer), others (undefined)
-   * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
-   * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
+   * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean), contractsMovedAt (string)
+   * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean), contractsMovedAt (string)
    * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
    * - `fsp.not-in-policy.recovered`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
-   * - `fsp.mc-anchor`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-anchor.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-fdc`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-fdc.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-uptime`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
-   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
+   * - `fsp.mc-anchor`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-anchor.recovered`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-fdc`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-fdc.recovered`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-fast-updates`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-fast-updates.recovered`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-uptime`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.stake-end`: provider (string), nodeId (string), stakeEndsAt (string), secondsLeft (integer), days (integer)
+   * - `fsp.stake-end.recovered`: provider (string), nodeId (string), stakeEndsAt (string), secondsLeft (integer), days (integer)
    * - `fsp.days-left`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
    * - `fsp.days-left.recovered`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
    * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
@@ -397,8 +405,12 @@ export interface AlertSelection {
     | "fsp.mc-anchor.recovered"
     | "fsp.mc-fdc"
     | "fsp.mc-fdc.recovered"
+    | "fsp.mc-fast-updates"
+    | "fsp.mc-fast-updates.recovered"
     | "fsp.mc-uptime"
     | "fsp.mc-uptime.recovered"
+    | "fsp.stake-end"
+    | "fsp.stake-end.recovered"
     | "fsp.days-left"
     | "fsp.days-left.recovered"
     | "fsp.fdc-bitvote-length"
@@ -1168,6 +1180,50 @@ export interface EmailRecipientRequest {
   timezone?: string;
 }
 
+export interface ErrorBudgetData {
+  budgetEndsAt: null;
+  done: number;
+  /** @format date-time */
+  epochEndsAt: any;
+  /** NodeID of the validator. */
+  nodeId?: string;
+  possible: number;
+  /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
+  protocolMinimum: number;
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+  /** Rate reached, 0 to 1. */
+  rate: number;
+  rateSeconds: number | null;
+  /** Number of the reward epoch. */
+  rewardEpochId: number;
+  rounds: number;
+  roundsLeft: number;
+  roundsToMiss: number;
+  stage: "early" | "most" | "spent" | "lasts";
+  used: number;
+  /** Number of the voting round. */
+  votingRoundId: number;
+}
+
+export interface ErrorBudgetEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: ErrorBudgetData;
+  /** Name of the event; see the list of events. */
+  event:
+    | "fsp.mc-anchor"
+    | "fsp.mc-anchor.recovered"
+    | "fsp.mc-fdc"
+    | "fsp.mc-fdc.recovered"
+    | "fsp.mc-fast-updates"
+    | "fsp.mc-fast-updates.recovered"
+    | "fsp.mc-uptime"
+    | "fsp.mc-uptime.recovered";
+}
+
 export type EvidenceClaim =
   | RoundClaim
   | RateClaim
@@ -1572,16 +1628,20 @@ export interface ListedAlert {
    * - `fsp.tx-failed.recovered`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
    * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer), others (undefined)
    * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer), others (undefined)
-   * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
-   * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
+   * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean), contractsMovedAt (string)
+   * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean), contractsMovedAt (string)
    * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
    * - `fsp.not-in-policy.recovered`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
-   * - `fsp.mc-anchor`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-anchor.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-fdc`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-fdc.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
-   * - `fsp.mc-uptime`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
-   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
+   * - `fsp.mc-anchor`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-anchor.recovered`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-fdc`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-fdc.recovered`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-fast-updates`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-fast-updates.recovered`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-uptime`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rewardEpochId (integer), votingRoundId (integer), stage (string), used (number), rate (number), protocolMinimum (number), rounds (integer), done (integer), possible (number), roundsToMiss (integer), roundsLeft (integer), epochEndsAt (string), budgetEndsAt (string or null), rateSeconds (integer or null)
+   * - `fsp.stake-end`: provider (string), nodeId (string), stakeEndsAt (string), secondsLeft (integer), days (integer)
+   * - `fsp.stake-end.recovered`: provider (string), nodeId (string), stakeEndsAt (string), secondsLeft (integer), days (integer)
    * - `fsp.days-left`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
    * - `fsp.days-left.recovered`: provider (string), role (string), address (string), balanceWei (string), spentDayWei (string), spentWeekWei (string), secondsLeft (number or null), days (integer)
    * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null), others (undefined), cost (undefined)
@@ -1810,36 +1870,6 @@ export interface MeteredResource {
     | "ftso-analytics";
   /** Base URL, including all paths below it; null if this service does not offer the resource. A request must arrive in full within 300 seconds. */
   url: string | null;
-}
-
-export interface MinimalConditionData {
-  /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
-  protocolMinimum: number;
-  /**
-   * Identity address of the data provider.
-   * @pattern ^0x[0-9a-fA-F]{40}$
-   */
-  provider: string;
-  /** Rate reached, 0 to 1. */
-  rate: number;
-  /** Number of the reward epoch. */
-  rewardEpochId: number;
-  rounds: number;
-  /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
-  threshold: number;
-  /** Number of the voting round. */
-  votingRoundId: number;
-}
-
-export interface MinimalConditionEvent {
-  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-  data: MinimalConditionData;
-  /** Name of the event; see the list of events. */
-  event:
-    | "fsp.mc-anchor"
-    | "fsp.mc-anchor.recovered"
-    | "fsp.mc-fdc"
-    | "fsp.mc-fdc.recovered";
 }
 
 export type OpenApiDocument = Partial<Record<string, any>>;
@@ -2113,8 +2143,12 @@ export interface PreviewRequest {
     | "fsp.mc-anchor.recovered"
     | "fsp.mc-fdc"
     | "fsp.mc-fdc.recovered"
+    | "fsp.mc-fast-updates"
+    | "fsp.mc-fast-updates.recovered"
     | "fsp.mc-uptime"
     | "fsp.mc-uptime.recovered"
+    | "fsp.stake-end"
+    | "fsp.stake-end.recovered"
     | "fsp.days-left"
     | "fsp.days-left.recovered"
     | "fsp.fdc-bitvote-length"
@@ -2447,7 +2481,7 @@ export interface ProviderFspWatchRequest {
   settings?: object;
   /**
    * Settings of the signals; omitted ones have their defaults.
-   * @maxItems 23
+   * @maxItems 25
    * @uniqueItems true
    */
   signals?: SignalChoice[];
@@ -2556,28 +2590,87 @@ export interface ProviderView {
   } | null;
   /** Whether the provider is in the current signing policy; null if unknown. */
   inPolicy: boolean | null;
-  /** Rates reached, and the minimums of the protocol. */
+  /** The minimal conditions of the reward epoch: rates reached, minimums of the protocol, and error budgets. */
   minimalConditions: {
-    /** Rate over the last 80 rounds; null without enough data. */
+    /** How the provider stands in the reward epoch; null where nothing is known. */
     anchor: {
+      /** End of the error budget at the present rate; null if it lasts, or if the rate is not known. */
+      budgetEndsAt: null;
+      /**
+       * Expected end of the reward epoch.
+       * @format date-time
+       */
+      epochEndsAt: any;
       /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
       minimum: number;
       /** Rate reached, 0 to 1. */
       rate: number;
+      /** Rounds until the reward epoch ends. */
+      roundsLeft: number;
+      /** Whole rounds that may still go wrong. */
+      roundsToMiss: number;
+      /** Used part of the error budget; above 1 the condition can no longer be met. */
+      used: number;
     } | null;
-    /** Rate over the last 80 rounds; null without enough data. */
+    /** How the provider stands in the reward epoch; null where nothing is known. */
+    fastUpdates: {
+      /** End of the error budget at the present rate; null if it lasts, or if the rate is not known. */
+      budgetEndsAt: null;
+      /**
+       * Expected end of the reward epoch.
+       * @format date-time
+       */
+      epochEndsAt: any;
+      /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
+      minimum: number;
+      /** Rate reached, 0 to 1. */
+      rate: number;
+      /** Rounds until the reward epoch ends. */
+      roundsLeft: number;
+      /** Whole rounds that may still go wrong. */
+      roundsToMiss: number;
+      /** Used part of the error budget; above 1 the condition can no longer be met. */
+      used: number;
+    } | null;
+    /** How the provider stands in the reward epoch; null where nothing is known. */
     fdc: {
+      /** End of the error budget at the present rate; null if it lasts, or if the rate is not known. */
+      budgetEndsAt: null;
+      /**
+       * Expected end of the reward epoch.
+       * @format date-time
+       */
+      epochEndsAt: any;
       /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
       minimum: number;
       /** Rate reached, 0 to 1. */
       rate: number;
+      /** Rounds until the reward epoch ends. */
+      roundsLeft: number;
+      /** Whole rounds that may still go wrong. */
+      roundsToMiss: number;
+      /** Used part of the error budget; above 1 the condition can no longer be met. */
+      used: number;
     } | null;
-    /** Rate over the last 80 rounds; null without enough data. */
+    /** How the provider stands in the reward epoch; null where nothing is known. */
     uptime: {
+      /** End of the error budget at the present rate; null if it lasts, or if the rate is not known. */
+      budgetEndsAt: null;
+      /**
+       * Expected end of the reward epoch.
+       * @format date-time
+       */
+      epochEndsAt: any;
       /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
       minimum: number;
       /** Rate reached, 0 to 1. */
       rate: number;
+      /** Rounds until the reward epoch ends. */
+      roundsLeft: number;
+      /** Whole rounds that may still go wrong. */
+      roundsToMiss: number;
+      /** Used part of the error budget; above 1 the condition can no longer be met. */
+      used: number;
     } | null;
   };
   /** How many of the other providers failed the duties that the provider failed in the newest stored round; of several duties, the one that the fewest of them failed. Null if the provider failed none, or nothing is known of the others. */
@@ -2716,23 +2809,23 @@ export interface QueuedTest {
 export interface RateClaim {
   /** Minimal condition: mc-anchor, prices close to the median; mc-fdc, participation in the FDC. */
   condition: "mc-anchor" | "mc-fdc";
+  done: number;
   /** Kind of the claim, which determines its other properties. */
   kind: "rate";
+  possible: number;
   /**
    * Identity address of the data provider.
    * @pattern ^0x[0-9a-fA-F]{40}$
    */
   provider: string;
-  /** Rate reached in the counted voting rounds, 0 to 1. */
-  rate: number;
   /** Number of the reward epoch. */
   rewardEpoch: number;
   /** Number of the last voting round that the claim is about. */
   round: number;
   /** Number of voting rounds counted, up to `round`. */
   rounds: number;
-  /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
-  threshold: number;
+  /** Slots in use. */
+  used: number;
 }
 
 export interface Recipient {
@@ -2858,6 +2951,8 @@ export interface RegistrationClaim {
 export interface RegistrationData {
   /** @format date-time */
   closesAtEarliest: any;
+  /** @format date-time */
+  contractsMovedAt?: any;
   isClosed: boolean;
   /** Minutes after which an alert is raised: since registration opened, the reward epoch ended (uptime vote) or its rewards were published (rewards vote). Null if the vote has concluded. */
   minutes: number;
@@ -3434,6 +3529,27 @@ export interface SlotQuote {
   volumeDiscountBps: number;
 }
 
+export interface StakeEndData {
+  days: number;
+  /** NodeID of the validator. */
+  nodeId: string;
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+  secondsLeft: number;
+  /** @format date-time */
+  stakeEndsAt: any;
+}
+
+export interface StakeEndEvent {
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+  data: StakeEndData;
+  /** Name of the event; see the list of events. */
+  event: "fsp.stake-end" | "fsp.stake-end.recovered";
+}
+
 export interface Stats {
   /** Number of alerts in the last 24 hours. */
   alerts24h: number;
@@ -3991,30 +4107,6 @@ export interface UpdateClaim {
   transaction: string;
 }
 
-export interface UptimeData {
-  /** NodeID of the validator. */
-  nodeId: string;
-  polls: number;
-  /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
-  protocolMinimum: number;
-  /**
-   * Identity address of the data provider.
-   * @pattern ^0x[0-9a-fA-F]{40}$
-   */
-  provider: string;
-  /** Rate reached, 0 to 1. */
-  rate: number;
-  /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
-  threshold: number;
-}
-
-export interface UptimeEvent {
-  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-  data: UptimeData;
-  /** Name of the event; see the list of events. */
-  event: "fsp.mc-uptime" | "fsp.mc-uptime.recovered";
-}
-
 export interface UrlRecipientRequest {
   /** Channel that the recipient is notified through. */
   channel: "webhook" | "discord" | "slack" | "ntfy" | "pagerduty";
@@ -4256,7 +4348,7 @@ export interface WatchChanges {
   settings?: Partial<Record<string, any>>;
   /**
    * Settings of the signals; omitted ones have their defaults.
-   * @maxItems 23
+   * @maxItems 25
    * @uniqueItems true
    */
   signals?: SignalChoice[];
@@ -4350,8 +4442,8 @@ export type WebhookEvent =
   | FastUpdateEvent
   | RegistrationEvent
   | PolicyMembershipEvent
-  | MinimalConditionEvent
-  | UptimeEvent
+  | ErrorBudgetEvent
+  | StakeEndEvent
   | ProviderDaysLeftEvent
   | ValidatorListingEvent
   | LowBalanceEvent

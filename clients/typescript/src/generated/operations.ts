@@ -20,13 +20,13 @@ import type {
   CreditsThresholdData,
   DaysLeftData,
   DeletedAlerts,
+  ErrorBudgetData,
   FailedTransactionData,
   FastUpdateData,
   IssuedToken,
   LowBalanceData,
   MaintenanceRequest,
   MaintenanceWindow,
-  MinimalConditionData,
   OpenApiDocument,
   PolicyMembershipData,
   Preview,
@@ -49,6 +49,7 @@ import type {
   Settings,
   SettingsRequest,
   SlotQuote,
+  StakeEndData,
   Stats,
   Subscription,
   SubscriptionChanges,
@@ -65,7 +66,6 @@ import type {
   TopupRequest,
   Trial,
   UnclaimedRewardsData,
-  UptimeData,
   ValidatorListingData,
   Watch,
   WatchChanges,
@@ -190,12 +190,16 @@ export interface EventData {
   'fsp.registration.recovered': RegistrationData
   'fsp.not-in-policy': PolicyMembershipData
   'fsp.not-in-policy.recovered': PolicyMembershipData
-  'fsp.mc-anchor': MinimalConditionData
-  'fsp.mc-anchor.recovered': MinimalConditionData
-  'fsp.mc-fdc': MinimalConditionData
-  'fsp.mc-fdc.recovered': MinimalConditionData
-  'fsp.mc-uptime': UptimeData
-  'fsp.mc-uptime.recovered': UptimeData
+  'fsp.mc-anchor': ErrorBudgetData
+  'fsp.mc-anchor.recovered': ErrorBudgetData
+  'fsp.mc-fdc': ErrorBudgetData
+  'fsp.mc-fdc.recovered': ErrorBudgetData
+  'fsp.mc-fast-updates': ErrorBudgetData
+  'fsp.mc-fast-updates.recovered': ErrorBudgetData
+  'fsp.mc-uptime': ErrorBudgetData
+  'fsp.mc-uptime.recovered': ErrorBudgetData
+  'fsp.stake-end': StakeEndData
+  'fsp.stake-end.recovered': StakeEndData
   'fsp.days-left': ProviderDaysLeftData
   'fsp.days-left.recovered': ProviderDaysLeftData
   'fsp.validator-not-listed': ValidatorListingData

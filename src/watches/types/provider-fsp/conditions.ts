@@ -1,343 +1,398 @@
 import { z } from 'zod'
-import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
-import type { Presentation } from '#src/kernel/display-values.ts'
+import type { ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
+import type { DisplayValue, Presentation, Severity } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
-import { defineSignal, type Evaluation } from '../../signal.ts'
+import type { ClaimBuilder } from '../../evidence-model.ts'
+import {
+  defineSignal,
+  type Evaluation,
+  type Parameter,
+  type ParameterValues,
+} from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
+import {
+  type Budget,
+  type BudgetRule,
+  type Burning,
+  budgetOf,
+  burningOf,
+  type CountedCases,
+  endOfBudget,
+  isCalm,
+  Mark,
+  marksAfter,
+  STAGES,
+  type Stage,
+  stageOf,
+} from './budget.ts'
 import { signalEvents } from './events.ts'
-import { PROVIDER_EXAMPLE } from './round-examples.ts'
+import { EXAMPLE_NODE, PROVIDER_EXAMPLE } from './round-examples.ts'
 
-/** The minimal conditions of a reward epoch, judged over the last rounds with evidence. */
+/**
+ * The minimal conditions of a reward epoch, each counted as an error budget: an alert says how much of it is used, and
+ * whether it lasts.
+ */
 
-/** Maximum number of rounds with evidence that count: two hours, if there are no gaps. */
-export const CONDITION_WINDOW_ROUNDS = 80
-/** Minimum number of rounds for a rate. */
-export const ROUNDS_MIN = 40
-const POLLS_MIN = 30
-/** Rate below which an alert fires. */
-const MINIMUM = 0.8
+/** Length of a voting round on all of Flare's chains. */
+const ROUND_SECONDS = 90
+/** Share of the weight below which the protocol requires no fast updates. */
+const UPDATES_WEIGHT_MIN = 0.002
 
-/** Number of fulfilled and of possible cases in each round, oldest first. */
-const Counts = z.array(z.tuple([z.int(), z.int()]))
-
-const RateState = z.object({ kept: Counts, isLow: z.boolean() })
-type RateState = z.output<typeof RateState>
-
-/** `data` of `mc-anchor` and `mc-fdc`. */
-const Rate = z
-  .object({
-    provider: Address,
-    rewardEpochId: z.int(),
-    votingRoundId: z.int(),
-    rate: z.number(),
-    threshold: z.number(),
-    /** The protocol's minimum over the epoch. */
-    protocolMinimum: z.number(),
-    rounds: z.int(),
-  })
-  .meta({ id: 'MinimalConditionData' })
-
-/** One of the two conditions that are counted in rounds. */
-export interface RateCondition {
-  readonly id: 'mc-anchor' | 'mc-fdc'
-  readonly protocolMinimum: number
-  /** Number of fulfilled and of possible cases in a round; undefined: skipped. */
-  count(observation: ProviderObservation): readonly [number, number] | undefined
-}
-
-/** Fires while fewer than 80 % of the possible cases were fulfilled over the last 80 judged rounds. */
-function lowRate(
-  condition: RateCondition,
-  previous: RateState,
-  observation: ProviderObservation,
-): Evaluation<RateState> {
-  const counted = condition.count(observation)
-  if (counted === undefined) {
-    return { state: previous, phase: previous.isLow ? 'firing' : 'unknown', firings: [] }
-  }
-  const kept: RateState['kept'] = [...previous.kept, [...counted] as [number, number]]
-  while (kept.length > CONDITION_WINDOW_ROUNDS) kept.shift()
-  if (kept.length < ROUNDS_MIN) {
-    return { state: { kept, isLow: previous.isLow }, phase: 'unknown', firings: [] }
-  }
-  const rate = fulfilledShare(kept)
-  const isLow = rate < MINIMUM
-  const data = z.encode(Rate, {
-    provider: observation.provider,
-    rewardEpochId: observation.rewardEpoch,
-    votingRoundId: observation.round,
-    rate,
-    threshold: MINIMUM,
-    protocolMinimum: condition.protocolMinimum,
-    rounds: kept.length,
-  })
-  return { state: { kept, isLow }, ...verdictOf(condition.id, isLow, data) }
-}
-
-/** Ratio of fulfilled to possible cases. */
-export function fulfilledShare(counts: readonly (readonly [number, number])[]): number {
-  const hits = counts.reduce((sum, [hit]) => sum + hit, 0)
-  return hits / counts.reduce((sum, [, possible]) => sum + possible, 0)
-}
-
-/** Phase and firings of a condition, by whether its rate is low. */
-function verdictOf(id: string, isLow: boolean, data: JsonObject) {
-  const firing = isLow
-    ? ({ event: `fsp.${id}`, severity: 'warning', data } as const)
-    : ({ event: `fsp.${id}.recovered`, severity: 'info', data } as const)
-  return { phase: isLow ? 'firing' : 'ok', firings: [firing] } as const
-}
-
-function presentRate(_event: string, json: JsonObject): Presentation {
-  const { provider, rate, threshold, protocolMinimum, rounds, rewardEpochId } = Rate.parse(json)
-  return {
-    facts: {
-      provider: { kind: 'address', address: provider },
-      rate: { kind: 'percent', value: rate },
-      threshold: { kind: 'percent', value: threshold },
-      minimum: { kind: 'percent', value: protocolMinimum },
-      rounds: { kind: 'number', value: rounds },
-      epoch: { kind: 'identifier', value: rewardEpochId },
-    },
-    fields: ['provider', 'rate', 'minimum', 'epoch'],
-  }
-}
-
-function rateSignal(condition: RateCondition, rate: number) {
-  const example = {
-    provider: PROVIDER_EXAMPLE.provider,
-    rewardEpochId: 452,
-    votingRoundId: 1_519_400,
-    rate,
-    threshold: MINIMUM,
-    protocolMinimum: condition.protocolMinimum,
-    rounds: CONDITION_WINDOW_ROUNDS,
-  }
-  return defineSignal<ProviderTarget, unknown, ProviderObservation, RateState>({
-    id: condition.id,
-    group: 'registration',
-    events: signalEvents(condition.id),
-    state: RateState,
-    data: Rate,
-    initial: { kept: [], isLow: false },
-    evaluate: (previous, observation) => lowRate(condition, previous, observation),
-    present: presentRate,
-    claim: (json) => {
-      const { provider, rewardEpochId, votingRoundId: round, ...rest } = Rate.parse(json)
-      const { rounds, rate: share, threshold } = rest
-      const about = { provider, condition: condition.id, rewardEpoch: rewardEpochId, round }
-      return { kind: 'rate', ...about, rounds, rate: share, threshold }
-    },
-    examples: {
-      [`fsp.${condition.id}`]: example,
-      [`fsp.${condition.id}.recovered`]: { ...example, rate: 0.82 },
-    },
-  })
+/** A minimal condition. */
+export interface Condition extends BudgetRule {
+  readonly id: 'mc-anchor' | 'mc-fdc' | 'mc-fast-updates' | 'mc-uptime'
+  /** Counts of the reward epoch by what is counted: by validator, or one under an empty name. */
+  count(observation: ProviderObservation): Readonly<Record<string, CountedCases>>
 }
 
 /** Condition: prices close to the median. */
-export const ANCHOR_CONDITION: RateCondition = {
-  id: 'mc-anchor',
-  protocolMinimum: 0.8,
-  count: ({ anchors }) => (anchors === null ? undefined : [anchors.hits, anchors.possible]),
+const ANCHOR: Condition = {
+  ...{ id: 'mc-anchor', minimum: 0.8, isOneARound: false, isDrawn: false },
+  count: ({ epoch }) => (epoch === undefined ? {} : { '': epoch.anchors }),
 }
 
 /** Condition: participation in the FDC. */
-export const PARTICIPATION_CONDITION: RateCondition = {
-  id: 'mc-fdc',
-  protocolMinimum: 0.6,
-  count: (observation) => {
-    const checks = [checkOf(observation, 'bitVote'), checkOf(observation, 'fdcSignature')]
-    if (checks.some(({ verdict }) => verdict !== 'good' && verdict !== 'bad')) return undefined
-    return [checks.every(({ verdict }) => verdict === 'good') ? 1 : 0, 1]
+const PARTICIPATION: Condition = {
+  ...{ id: 'mc-fdc', minimum: 0.6, isOneARound: true, isDrawn: false },
+  count: ({ epoch }) => (epoch === undefined ? {} : { '': epoch.fdc }),
+}
+
+/** Condition: fast updates, of which each provider is drawn for a number that its weight decides. */
+const UPDATES: Condition = {
+  ...{ id: 'mc-fast-updates', minimum: 0.8, isOneARound: false, isDrawn: true },
+  count: ({ epoch }) => {
+    if (epoch === undefined || epoch.weightShare < UPDATES_WEIGHT_MIN) return {}
+    const { updates: done, updatesOfAll, weightShare, judged: rounds } = epoch
+    return { '': { done, possible: updatesOfAll * weightShare, rounds } }
   },
 }
 
-/** The protocol's minimum of the validators' uptime. */
-export const UPTIME_MINIMUM = 0.8
+/** Condition: uptime of each validator. */
+const UPTIME: Condition = {
+  ...{ id: 'mc-uptime', minimum: 0.8, isOneARound: false, isDrawn: false },
+  count: ({ nodes }) =>
+    Object.fromEntries(
+      (nodes ?? []).flatMap(({ nodeId, isListed, epoch }) =>
+        epoch === undefined || !isListed
+          ? []
+          : [[nodeId, { done: epoch.connectedPolls, possible: epoch.polls, rounds: epoch.rounds }]],
+      ),
+    ),
+}
 
-/** Minimal condition: prices close to the median. */
-export const mcAnchor = rateSignal(ANCHOR_CONDITION, 0.76)
+/** The minimal conditions by their names in views. */
+export const CONDITIONS = {
+  anchor: ANCHOR,
+  fdc: PARTICIPATION,
+  uptime: UPTIME,
+  fastUpdates: UPDATES,
+} as const
 
-/** Minimal condition: participation in the FDC. */
-export const mcFdc = rateSignal(PARTICIPATION_CONDITION, 0.74)
+/** Used percentage of the budget from which on an alert tells that the rest does not last. */
+const PERCENT = {
+  ...{ key: 'percent', type: 'integer', unit: 'percent' },
+  ...{ default: 50, min: 5, max: 80, step: 5 },
+} as const satisfies Parameter
 
-const NodesState = z.object({
-  /** For each node and round: number of connected polls, and of all polls, oldest first. */
-  kept: z.record(z.string(), Counts),
+const State = z.object({
+  /** Reward epoch of the counts; null before the first. */
+  rewardEpoch: z.int().nullable(),
+  /** The most harmful stage that was told in the reward epoch. */
+  notified: z.enum(STAGES).nullable(),
   isLow: z.boolean(),
+  /** Marks by what is counted. */
+  marks: z.record(z.string(), z.array(Mark)),
 })
-type NodesState = z.output<typeof NodesState>
+type State = z.output<typeof State>
 
-/** `data` of `mc-uptime`: the worst node. */
-const Uptime = z.object({
-  provider: Address,
-  nodeId: z.string(),
-  rate: z.number(),
-  threshold: z.number(),
-  protocolMinimum: z.number(),
-  polls: z.int(),
-})
+const INITIAL: State = { rewardEpoch: null, notified: null, isLow: false, marks: {} }
 
-/** Fires while a validator was connected in fewer than 80 % of the polls of the counted rounds. */
-function lowUptime(
-  previous: NodesState,
-  { provider, nodes }: ProviderObservation,
-): Evaluation<NodesState> {
-  const listed = nodes?.filter(({ isListed, polls }) => isListed && polls > 0) ?? []
-  if (listed.length === 0) {
+/** `data` of both events of the minimal conditions. */
+const BudgetData = z
+  .object({
+    provider: Address,
+    /** The validator with the least budget; only of `mc-uptime`. */
+    nodeId: z.string().exactOptional(),
+    rewardEpochId: z.int(),
+    votingRoundId: z.int(),
+    /** Of a recovery `lasts`. */
+    stage: z.enum([...STAGES, 'lasts']),
+    /** Used share of the budget. */
+    used: z.number(),
+    /** Share of the cases so far that were fulfilled, and the share that the protocol requires over the epoch. */
+    rate: z.number(),
+    protocolMinimum: z.number(),
+    /** Rounds with evidence. */
+    rounds: z.int(),
+    /** Fulfilled cases, and possible ones. */
+    done: z.int(),
+    possible: z.number(),
+    /** Whole rounds that may still go wrong, of those that the epoch has left. */
+    roundsToMiss: z.int(),
+    roundsLeft: z.int(),
+    epochEndsAt: Instant,
+    /** End of the budget at the present rate; null if it lasts until the epoch ends. */
+    budgetEndsAt: Instant.nullable(),
+    /** Seconds over which the rate was counted; null while it is not known. */
+    rateSeconds: z.int().nullable(),
+  })
+  .meta({ id: 'ErrorBudgetData' })
+
+/** What is known of one thing that is counted. */
+interface Judged {
+  readonly name: string
+  readonly counted: CountedCases
+  readonly budget: Budget
+  readonly burning: Burning | undefined
+  readonly stage: Stage | undefined
+  readonly marks: Mark[]
+}
+
+function rankOf(stage: Stage | null | undefined): number {
+  return stage == null ? -1 : STAGES.indexOf(stage)
+}
+
+function judge(
+  condition: Condition,
+  observation: ProviderObservation,
+  marks: State['marks'],
+  earlyShare: number,
+): readonly Judged[] {
+  const { epoch, round } = observation
+  if (epoch === undefined) return []
+  const place = { round, firstRound: epoch.firstRound, endRound: epoch.endRound }
+  return Object.entries(condition.count(observation)).flatMap(([name, counted]) => {
+    const budget = budgetOf(condition, counted, place)
+    if (budget === undefined) return []
+    const known = marksAfter(marks[name] ?? [], counted, place)
+    const burning = burningOf(condition, known, counted, place)
+    const stage = stageOf(condition, budget, burning, counted, earlyShare)
+    return [{ name, counted, budget, burning, stage, marks: known }]
+  })
+}
+
+function dataOf(
+  { minimum }: Condition,
+  { provider, rewardEpoch, round, startsAt, epoch }: ProviderObservation,
+  { name, counted, budget, burning }: Judged,
+  stage: Stage | 'lasts',
+): JsonObject {
+  const timeOf = (of: number) => new Date((startsAt + (of - round) * ROUND_SECONDS) * 1000)
+  const endRound = epoch?.endRound ?? round
+  const end = burning && endOfBudget(budget, burning.rate, { round, firstRound: 0, endRound })
+  return z.encode(BudgetData, {
+    ...{ provider, rewardEpochId: rewardEpoch, votingRoundId: round, stage },
+    ...(name !== '' && { nodeId: name }),
+    ...{ used: budget.used, rate: Math.min(1, counted.done / counted.possible) },
+    ...{ protocolMinimum: minimum, ...counted },
+    ...{ roundsToMiss: budget.roundsToMiss, roundsLeft: budget.roundsLeft },
+    ...{ epochEndsAt: timeOf(endRound), budgetEndsAt: end === undefined ? null : timeOf(end) },
+    rateSeconds: burning === undefined ? null : burning.rounds * ROUND_SECONDS,
+  })
+}
+
+/**
+ * Fires once in a reward epoch at each stage of the budget, and again when it is used too fast after a recovery. Recovers
+ * when it is used so slowly that it lasts comfortably, and with the next reward epoch.
+ */
+function judgeBudget(
+  condition: Condition,
+  previous: State,
+  observation: ProviderObservation,
+  parameters: ParameterValues,
+): Evaluation<State> {
+  const { rewardEpoch } = observation
+  const isSame = previous.rewardEpoch === rewardEpoch
+  const before = isSame ? previous : { ...INITIAL, rewardEpoch, isLow: previous.isLow }
+  const all = judge(condition, observation, before.marks, Number(parameters['percent']) / 100)
+  const [worst] = all.toSorted(
+    (a, b) => rankOf(b.stage) - rankOf(a.stage) || b.budget.used - a.budget.used,
+  )
+  if (worst === undefined) {
     return { state: previous, phase: previous.isLow ? 'firing' : 'unknown', firings: [] }
   }
-  const kept = Object.fromEntries(
-    listed.map(({ nodeId, connectedPolls, polls }) => {
-      const before: NodesState['kept'][string] = previous.kept[nodeId] ?? []
-      const counts: NodesState['kept'][string] = [...before, [connectedPolls, polls]]
-      return [nodeId, counts.slice(-CONDITION_WINDOW_ROUNDS)]
-    }),
-  )
-  const rates = Object.entries(kept).flatMap(([nodeId, counts]) => {
-    const polls = counts.reduce((sum, [, polled]) => sum + polled, 0)
-    return polls < POLLS_MIN ? [] : [{ nodeId, polls, rate: fulfilledShare(counts) }]
-  })
-  const worst = rates.toSorted((a, b) => a.rate - b.rate)[0]
-  if (worst === undefined) {
-    return { state: { kept, isLow: previous.isLow }, phase: 'unknown', firings: [] }
+  const marks = Object.fromEntries(all.map(({ name, marks: own }) => [name, own]))
+  const { stage } = worst
+  const isFirst = stage !== undefined && rankOf(stage) > rankOf(before.notified)
+  const isAgain = !before.isLow && stage === 'early'
+  if (stage !== undefined && (isFirst || isAgain)) {
+    const severity: Severity = stage === 'spent' ? 'critical' : 'warning'
+    const data = dataOf(condition, observation, worst, stage)
+    const notified = isFirst ? stage : before.notified
+    const state = { rewardEpoch, notified, isLow: true, marks }
+    const stateIfDeferred = { ...before, marks }
+    const firings = [{ event: `fsp.${condition.id}`, severity, data }]
+    return { state, stateIfDeferred, phase: 'firing', firings }
   }
-  const isLow = worst.rate < MINIMUM
-  const protocolMinimum = UPTIME_MINIMUM
-  const data = z.encode(Uptime, { ...worst, provider, threshold: MINIMUM, protocolMinimum })
-  return { state: { kept, isLow }, ...verdictOf('mc-uptime', isLow, data) }
+  const isOver = !isSame || all.every(({ budget, burning }) => isCalm(budget, burning))
+  if (!before.isLow || !isOver) {
+    const phase = before.isLow ? 'firing' : 'ok'
+    return { state: { ...before, marks }, phase, firings: [] }
+  }
+  const data = dataOf(condition, observation, worst, 'lasts')
+  const firing = { event: `fsp.${condition.id}.recovered`, severity: 'info', data } as const
+  return { state: { ...before, isLow: false, marks }, phase: 'ok', firings: [firing] }
 }
 
-function presentUptime(_event: string, json: JsonObject): Presentation {
-  const { provider, nodeId, rate, threshold, protocolMinimum, polls } = Uptime.parse(json)
+/** The status of a provider in a minimal condition. */
+export interface ConditionStatus {
+  /** Share of the cases of the reward epoch so far that were fulfilled; of the validator with the least budget. */
+  readonly rate: number
+  /** Share that the protocol requires over the epoch. */
+  readonly minimum: number
+  /** Used share of the error budget. */
+  readonly used: number
+  /** Whole rounds that may still go wrong, and rounds that the epoch has left. */
+  readonly roundsToMiss: number
+  readonly roundsLeft: number
+  readonly epochEndsAt: Date
+  /** End of the budget at the present rate; null if it lasts, or if the rate is not known. */
+  readonly budgetEndsAt: Date | null
+}
+
+/** Number of rounds that a status needs for the present rate. */
+export const CONDITION_ROUNDS = 100
+
+/** How a provider stands by its rounds, newest first; null where nothing is known of the reward epoch. */
+export function conditionStatusOf(
+  condition: Condition,
+  rounds: readonly ProviderObservation[],
+): ConditionStatus | null {
+  const [newest] = rounds
+  if (newest === undefined) return null
+  let marks: State['marks'] = {}
+  let all: readonly Judged[] = []
+  for (const round of rounds.slice(0, CONDITION_ROUNDS).toReversed()) {
+    if (round.rewardEpoch !== newest.rewardEpoch) continue
+    const judged = judge(condition, round, marks, 1)
+    if (judged.length === 0) continue
+    all = judged
+    marks = Object.fromEntries(all.map(({ name, marks: own }) => [name, own]))
+  }
+  const [worst] = all.toSorted((a, b) => b.budget.used - a.budget.used)
+  if (worst === undefined) return null
+  const data = BudgetData.parse(dataOf(condition, newest, worst, 'lasts'))
+  const { rate, used, roundsToMiss, roundsLeft, epochEndsAt, budgetEndsAt } = data
+  const { minimum } = condition
+  return { rate, minimum, used, roundsToMiss, roundsLeft, epochEndsAt, budgetEndsAt }
+}
+
+function presentBudget(_event: string, json: JsonObject): Presentation {
+  const data = BudgetData.parse(json)
+  const { provider, nodeId, stage, roundsToMiss, budgetEndsAt, rateSeconds } = data
+  const misses: DisplayValue =
+    nodeId === undefined
+      ? { kind: 'counted', unit: 'votingRounds', count: roundsToMiss }
+      : { kind: 'duration', seconds: roundsToMiss * ROUND_SECONDS }
+  const outlook = budgetEndsAt === null ? 'lasts' : 'ends'
   return {
     facts: {
       provider: { kind: 'address', address: provider },
-      rate: { kind: 'percent', value: rate },
-      threshold: { kind: 'percent', value: threshold },
-      minimum: { kind: 'percent', value: protocolMinimum },
-      polls: { kind: 'number', value: polls },
-      node: { kind: 'identifier', value: nodeId },
+      used: { kind: 'percent', value: Math.floor(data.used * 100) / 100 },
+      misses,
+      outlook: { kind: 'term', key: `messages:budget.${outlook}` },
+      rate: { kind: 'percent', value: data.rate },
+      minimum: { kind: 'percent', value: data.protocolMinimum },
+      epoch: { kind: 'identifier', value: data.rewardEpochId },
+      epochEnds: { kind: 'instant', at: data.epochEndsAt },
+      ...(budgetEndsAt !== null && { budgetEnds: { kind: 'instant', at: budgetEndsAt } }),
+      ...(rateSeconds !== null && { rateOver: { kind: 'duration', seconds: rateSeconds } }),
+      ...(nodeId !== undefined && { node: { kind: 'identifier', value: nodeId } }),
     },
-    fields: ['provider', 'rate', 'minimum', 'node'],
+    fields: [
+      'provider',
+      ...(nodeId === undefined ? [] : ['node']),
+      'used',
+      ...(budgetEndsAt === null || stage === 'spent' ? [] : ['budgetEnds']),
+      'epochEnds',
+      'rate',
+      'minimum',
+    ],
+    ...(stage === 'spent' && { form: 'spent' }),
   }
 }
 
-const EXAMPLE_NODE = 'NodeID-EPLACd344ouymyJAQYXZBvbmU3NJ6ooeB'
-const uptimeExample = {
-  provider: PROVIDER_EXAMPLE.provider,
-  nodeId: EXAMPLE_NODE,
-  rate: 0.74,
-  threshold: MINIMUM,
-  protocolMinimum: UPTIME_MINIMUM,
-  polls: 120,
+/** The claim of the conditions whose cases the chain proves. */
+const countedClaim: ClaimBuilder = (json, { event }) => {
+  const { provider, rewardEpochId, votingRoundId, ...rest } = BudgetData.parse(json)
+  const { rounds, done, possible, used } = rest
+  const condition = event === 'fsp.mc-anchor' ? 'mc-anchor' : 'mc-fdc'
+  const about = { provider, condition, rewardEpoch: rewardEpochId, round: votingRoundId } as const
+  return { kind: 'rate', ...about, rounds, done, possible, used }
 }
+
+/** Example of a budget of which 311 rounds are left on the third day of an epoch. */
+const EXAMPLE = {
+  provider: PROVIDER_EXAMPLE.provider,
+  rewardEpochId: 452,
+  votingRoundId: 1_519_400,
+  stage: 'early',
+  epochEndsAt: '2026-11-23T07:00:00.000Z',
+  budgetEndsAt: '2026-11-21T16:30:00.000Z',
+  rateSeconds: 21_600,
+  roundsLeft: 2679,
+}
+
+function budgetSignal(
+  condition: Condition,
+  figures: JsonObject,
+  claim: ClaimBuilder,
+  percent: Parameter = PERCENT,
+) {
+  const { id, minimum: protocolMinimum } = condition
+  const example = { ...EXAMPLE, protocolMinimum, ...figures }
+  return defineSignal<ProviderTarget, unknown, ProviderObservation, State>({
+    id,
+    group: 'registration',
+    events: signalEvents(id),
+    parameters: [percent],
+    canBeCritical: true,
+    firesOnce: true,
+    state: State,
+    data: BudgetData,
+    initial: INITIAL,
+    evaluate: (previous, observation, { parameters }) =>
+      judgeBudget(condition, previous, observation, parameters),
+    present: presentBudget,
+    claim,
+    examples: {
+      [`fsp.${id}`]: example,
+      [`fsp.${id}.recovered`]: { ...example, stage: 'lasts', budgetEndsAt: null },
+    },
+  })
+}
+
+/** Minimal condition: prices close to the median. No other signal tells of wrong prices, so this one tells earlier. */
+export const mcAnchor = budgetSignal(
+  ANCHOR,
+  { used: 0.537, rate: 0.47, rounds: 680, done: 20_136, possible: 42_840, roundsToMiss: 311 },
+  countedClaim,
+  { ...PERCENT, default: 25 },
+)
+
+/** Minimal condition: participation in the FDC. */
+export const mcFdc = budgetSignal(
+  PARTICIPATION,
+  { used: 0.503, rate: 0.006, rounds: 680, done: 4, possible: 680, roundsToMiss: 668 },
+  countedClaim,
+)
+
+/** Minimal condition: fast updates. */
+const mcFastUpdates = budgetSignal(
+  UPDATES,
+  { used: 0.537, rate: 0.47, rounds: 680, done: 735, possible: 1564, roundsToMiss: 311 },
+  // The number of updates of an epoch follows from the events of all its blocks.
+  () => 'other',
+)
 
 /** Minimal condition: uptime of the validators. */
-export const mcUptime = defineSignal<ProviderTarget, unknown, ProviderObservation, NodesState>({
-  id: 'mc-uptime',
-  group: 'registration',
-  events: signalEvents('mc-uptime'),
-  state: NodesState,
-  data: Uptime.meta({ id: 'UptimeData' }),
-  initial: { kept: {}, isLow: false },
-  evaluate: (previous, observation) => lowUptime(previous, observation),
-  present: presentUptime,
-  claim: () => 'p-chain',
-  examples: {
-    'fsp.mc-uptime': uptimeExample,
-    'fsp.mc-uptime.recovered': { ...uptimeExample, rate: 0.81 },
+export const mcUptime = budgetSignal(
+  UPTIME,
+  {
+    ...{ nodeId: EXAMPLE_NODE, used: 0.537, rate: 0.47, rounds: 680 },
+    ...{ done: 479, possible: 1020, roundsToMiss: 311 },
   },
-})
+  () => 'p-chain',
+)
 
-const ListedState = z.object({
-  /** Nodes that are missing. */
-  missing: z.array(z.string()),
-})
-type ListedState = z.output<typeof ListedState>
-
-/** `data` of `validator-not-listed`. */
-const Listing = z.object({
-  provider: Address,
-  nodeIds: z.array(z.string()),
-  listed: z.int(),
-  /** Earliest known end of the missing nodes' stakes; only in the alert. */
-  stakeEndsAt: Instant.exactOptional(),
-})
-
-/** Fires while a node of the provider is not a current validator; recovers when all are. */
-function notListed(
-  previous: ListedState,
-  { provider, nodes }: ProviderObservation,
-): Evaluation<ListedState> {
-  if (nodes === null || nodes.length === 0) {
-    const phase = previous.missing.length > 0 ? 'firing' : 'unknown'
-    return { state: previous, phase, firings: [] }
-  }
-  const gone = nodes.filter(({ isListed }) => !isListed)
-  const missing = gone.map(({ nodeId }) => nodeId)
-  const listed = nodes.length - missing.length
-  if (missing.length === 0) {
-    const data = z.encode(Listing, { provider, nodeIds: previous.missing, listed })
-    const firing = { event: 'fsp.validator-not-listed.recovered', severity: 'info', data } as const
-    return { state: { missing: [] }, phase: 'ok', firings: [firing] }
-  }
-  const ends = gone.flatMap(({ endsAt }) => endsAt ?? [])
-  const data = z.encode(Listing, {
-    provider,
-    nodeIds: missing,
-    listed,
-    ...(ends.length > 0 && { stakeEndsAt: new Date(Math.min(...ends) * 1000) }),
-  })
-  const firing = { event: 'fsp.validator-not-listed', severity: 'critical', data } as const
-  return { state: { missing }, phase: 'firing', firings: [firing] }
-}
-
-function presentListing(_event: string, json: JsonObject): Presentation {
-  const { provider, nodeIds, stakeEndsAt } = Listing.parse(json)
-  return {
-    facts: {
-      provider: { kind: 'address', address: provider },
-      node: { kind: 'name', text: nodeIds.join(', ') },
-      ...(stakeEndsAt !== undefined && { stakeEnd: { kind: 'instant', at: stakeEndsAt } }),
-    },
-    fields: ['provider', 'node', ...(stakeEndsAt === undefined ? [] : ['stakeEnd'])],
-    count: nodeIds.length,
-  }
-}
-
-/** A node of the provider is not a current validator. */
-export const validatorNotListed = defineSignal<
-  ProviderTarget,
-  unknown,
-  ProviderObservation,
-  ListedState
->({
-  id: 'validator-not-listed',
-  group: 'registration',
-  events: signalEvents('validator-not-listed'),
-  defaultEnabled: false,
-  canBeCritical: true,
-  state: ListedState,
-  data: Listing.meta({ id: 'ValidatorListingData' }),
-  initial: { missing: [] },
-  evaluate: (previous, observation) => notListed(previous, observation),
-  present: presentListing,
-  claim: (json, { block }) => ({ kind: 'listing', block, ...Listing.parse(json) }),
-  examples: {
-    'fsp.validator-not-listed': {
-      provider: PROVIDER_EXAMPLE.provider,
-      nodeIds: [EXAMPLE_NODE],
-      listed: 1,
-      stakeEndsAt: '2026-11-20T12:00:00.000Z',
-    },
-    'fsp.validator-not-listed.recovered': {
-      provider: PROVIDER_EXAMPLE.provider,
-      nodeIds: [EXAMPLE_NODE],
-      listed: 2,
-    },
-  },
-})
-
-export const CONDITION_SIGNALS = [mcAnchor, mcFdc, mcUptime, validatorNotListed] as const
+export const CONDITION_SIGNALS = [mcAnchor, mcFdc, mcFastUpdates, mcUptime] as const

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { checkOf, ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
+import type { DisplayValue } from '#src/kernel/display-values.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { defineWatchType } from '../../define.ts'
 import {
@@ -10,7 +11,7 @@ import {
   resolveProvider,
 } from '../provider-target.ts'
 import { BALANCE_SIGNALS } from './balances.ts'
-import { CONDITION_SIGNALS } from './conditions.ts'
+import { CONDITION_SIGNALS, CONDITIONS, conditionStatusOf } from './conditions.ts'
 import { daysLeft } from './days-left.ts'
 import { FAST_UPDATE_SIGNALS } from './fast-updates.ts'
 import { FDC_SIGNALS } from './fdc.ts'
@@ -18,6 +19,7 @@ import { FTSO_SIGNALS } from './ftso.ts'
 import { OFFENCE_SIGNALS } from './offences.ts'
 import { REGISTRATION_SIGNALS } from './registration.ts'
 import { TRANSACTION_SIGNALS } from './transactions.ts'
+import { VALIDATOR_SIGNALS } from './validators.ts'
 
 const Settings = z.strictObject({})
 
@@ -45,6 +47,7 @@ const SIGNALS = [
   ...FAST_UPDATE_SIGNALS,
   ...REGISTRATION_SIGNALS,
   ...CONDITION_SIGNALS,
+  ...VALIDATOR_SIGNALS,
   daysLeft,
   ...BALANCE_SIGNALS,
 ]
@@ -55,6 +58,15 @@ const SIGNALS = [
  */
 function isRoundEnd({ isBetween }: ProviderObservation): boolean {
   return isBetween !== true
+}
+
+/** Used share of the error budget of the minimal condition that used the most; a dash while none is known. */
+function usedBudget(observation: ProviderObservation): DisplayValue {
+  const used = Object.values(CONDITIONS).flatMap(
+    (condition) => conditionStatusOf(condition, [observation])?.used ?? [],
+  )
+  if (used.length === 0) return { kind: 'identifier', value: MARKS.unknown }
+  return { kind: 'percent', value: Math.floor(Math.max(...used) * 100) / 100 }
 }
 
 /**
@@ -81,6 +93,7 @@ export const providerFsp = defineWatchType<
     settings: [],
     facts: ({ target, observation }) => ({
       ...providerDisplayValues(target.provider),
+      ...(observation && { budget: usedBudget(observation) }),
       ...(observation && {
         round: { kind: 'identifier', value: observation.round },
         ...Object.fromEntries(

@@ -40,6 +40,8 @@ const Registration = z.object({
   isClosed: z.boolean(),
   preRegistered: z.boolean().nullable(),
   preRegistrationFailed: z.boolean(),
+  /** Time at which a contract of voting moved, in the last two reward epochs: the client is probably an old one. */
+  contractsMovedAt: Instant.exactOptional(),
 })
 
 /**
@@ -66,6 +68,9 @@ function registrationMissing(
     isClosed: part.isClosed,
     preRegistered: part.preRegistered,
     preRegistrationFailed: part.preRegistrationFailed,
+    ...(part.contractsMovedAt !== undefined && {
+      contractsMovedAt: new Date(part.contractsMovedAt * 1000),
+    }),
   })
   const isNotified = previous.missingFor !== null && previous.missingFor >= part.epoch
   if (part.isRegistered) {
@@ -93,16 +98,19 @@ function isRegisteredSince(recovery: JsonObject, { data }: Pick<Firing, 'data'>)
   return Registration.parse(recovery).rewardEpochId >= Registration.parse(data).rewardEpochId
 }
 
-function presentRegistration(_event: string, json: JsonObject): Presentation {
+function presentRegistration(event: string, json: JsonObject): Presentation {
   const data = Registration.parse(json)
+  const isOldClient = data.contractsMovedAt !== undefined && event === 'fsp.registration'
   return {
     facts: {
       provider: { kind: 'address', address: data.provider },
       epoch: { kind: 'identifier', value: data.rewardEpochId },
       opened: { kind: 'instant', at: data.openedAt },
       closes: { kind: 'instant', at: data.closesAtEarliest },
+      ...(data.contractsMovedAt && { moved: { kind: 'instant', at: data.contractsMovedAt } }),
     },
     fields: ['provider', 'epoch', 'opened', 'closes'],
+    ...(isOldClient && { advice: 'old-client' }),
   }
 }
 

@@ -11,6 +11,9 @@ export const PROVIDER_EXAMPLE = {
   tx: '0x8f1b6ad9c2e34f70b5d1a8c6e7f90213d4b5a6978c0e1f2a3b4c5d6e7f801923',
 } as const
 
+/** A validator in examples. */
+export const EXAMPLE_NODE = 'NodeID-EPLACd344ouymyJAQYXZBvbmU3NJ6ooeB'
+
 /** What rounds are worth in examples. */
 export const EXAMPLE_EARNINGS: EarningsPart = {
   roundsPerEpoch: 3360,

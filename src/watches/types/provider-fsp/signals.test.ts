@@ -13,11 +13,12 @@ import { runs } from '../../../../test/support/runs.ts'
 import type { Evaluation, ParameterValues, Signal } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { balanceLow, rewardsUnclaimed } from './balances.ts'
-import { mcAnchor, mcFdc, mcUptime, validatorNotListed } from './conditions.ts'
+import { mcAnchor, mcFdc, mcUptime } from './conditions.ts'
 import { fastUpdates } from './fast-updates.ts'
 import { providerFsp } from './index.ts'
 import { notInPolicy, registration } from './registration.ts'
 import { txFailed } from './transactions.ts'
+import { stakeEnd, validatorNotListed } from './validators.ts'
 
 const PROVIDER = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
 const OTHER = '0xc4a19715F3Dd209F01E84ABe65De7c2E9C8b6269'
@@ -537,6 +538,14 @@ test('a round that is evaluated twice counts once', () => {
 })
 
 describe('registration', () => {
+  test('names an old client as the probable cause after contracts moved', () => {
+    const example = registration.examples['fsp.registration'] ?? {}
+    const moved = { ...example, contractsMovedAt: '2026-11-22T05:00:00.000Z' }
+    expect(registration.present('fsp.registration', example).advice).toBeUndefined()
+    expect(registration.present('fsp.registration', moved).advice).toBe('old-client')
+    expect(registration.present('fsp.registration.recovered', moved).advice).toBeUndefined()
+  })
+
   const at = observation(0).at.getTime() / 1000
   const open = (openedAt: number, parts = {}) => ({
     registration: {
@@ -721,38 +730,141 @@ test('rewards-unclaimed is info, and a warning in its last 14 days', () => {
   ])
 })
 
-describe('minimal conditions', () => {
-  test('mc-anchor judges from 40 rounds on, over the last 80', () => {
-    const seen = Array.from({ length: 140 }, (_, index) =>
-      observation(index, { anchors: { hits: index < 60 ? 40 : 63, possible: 63 } }),
+describe('the error budget of a minimal condition', () => {
+  const LENGTH = 3360
+  /** The epoch after `index` rounds, in which `missed` of its rounds went wrong wholly. */
+  const epochAfter = (
+    index: number,
+    missed: number,
+    parts: Partial<ProviderObservation> = {},
+  ): ProviderObservation => {
+    const judged = index + 1
+    const cases = (ofOne: number) => ({
+      done: (judged - missed) * ofOne,
+      possible: judged * ofOne,
+      rounds: judged,
+    })
+    const epoch = {
+      ...{ firstRound: FIRST_ROUND, endRound: FIRST_ROUND + LENGTH, judged },
+      ...{ anchors: cases(63), fdc: cases(1), weightShare: 0.02 },
+      ...{ updates: 2 * (judged - missed), updatesOfAll: 100 * judged },
+    }
+    return observation(index, { epoch, ...parts })
+  }
+  /** Every tenth round of an epoch; `missedBy` a round so many had gone wrong. */
+  const epochOf = (missedBy: (index: number) => number, rounds = LENGTH) =>
+    Array.from({ length: rounds / 10 }, (_, step) =>
+      epochAfter(step * 10 + 9, missedBy(step * 10 + 9)),
     )
-    const { notified } = fold(mcAnchor, seen)
-    expect(notified).toHaveLength(2)
-    expect(notified[0]).toBe('39 warning')
-    expect(notified[1]).toMatch(/recovered$/)
+  const stagesOf = (signal: FspSignal, seen: readonly ProviderObservation[]) => {
+    const { steps } = fold(signal, seen)
+    return steps.flatMap(({ firings }, step) =>
+      firings.map(({ severity, data }) => `${step * 10 + 9} ${data['stage']} ${severity}`),
+    )
+  }
+
+  test.each([
+    ['mc-anchor', 0.2, 0.25],
+    ['mc-fdc', 0.4, 0.5],
+  ] as const)('%s tells once that it does not last, that most is used, and that none is left', (id, share, from) => {
+    const allowed = share * LENGTH
+    const [early, most, spent, ...more] = stagesOf(
+      find(id),
+      epochOf((index) => index + 1),
+    )
+    const roundIn = (line: string | undefined) => Number(line?.split(' ')[0])
+    expect([early, most, spent].map((line) => line?.split(' ').slice(1).join(' '))).toEqual([
+      'early warning',
+      'most warning',
+      'spent critical',
+    ])
+    expect(roundIn(early)).toBeCloseTo(from * allowed, -1.5)
+    expect(roundIn(most)).toBeCloseTo(0.8 * allowed, -1.5)
+    expect(roundIn(spent)).toBeCloseTo(allowed, -1.5)
+    expect(more).toEqual([])
   })
 
-  test('mc-fdc counts rounds with bit vote and signature, and leaves out those without evidence', () => {
-    const seen = Array.from({ length: 60 }, (_, index) =>
-      observation(index, {
-        checks: checks(index % 3 === 0 ? 'unknown' : index % 4 === 0 ? 'bad' : 'good', 'bitVote'),
-      }),
-    )
-    const { notified } = fold(mcFdc, seen)
-    expect(notified).toEqual(['59 warning'])
-  })
-
-  test.each(['mc-anchor', 'mc-fdc'])('%s names its limit and the number of rounds', (id) => {
-    const signal = find(id)
-    for (const [event, data] of Object.entries(signal.examples)) {
-      const { facts } = signal.present(event, { ...data, rounds: 47 })
-      expect(facts).toMatchObject({
-        threshold: { kind: 'percent', value: 0.8 },
-        rounds: { kind: 'number', value: 47 },
-      })
+  test('a handful of bad rounds, and a steady rate that the budget bears, cause no alert', () => {
+    for (const missedBy of [
+      (index: number) => Math.min(index + 1, 60),
+      (index: number) => Math.floor(0.15 * index),
+    ]) {
+      for (const id of ['mc-anchor', 'mc-fdc']) {
+        expect(stagesOf(find(id), epochOf(missedBy))).toEqual([])
+      }
     }
   })
 
+  test('an alert ends when the rest lasts comfortably, and with the next reward epoch', () => {
+    const stopped = stagesOf(
+      find('mc-anchor'),
+      epochOf((index) => Math.min(index + 1, 250)),
+    )
+    expect(stopped.map((line) => line.split(' ')[1])).toEqual(['early', 'lasts'])
+    const seen = epochOf((index) => index + 1, 800)
+    const next = epochAfter(0, 0, { rewardEpoch: 453, round: FIRST_ROUND + LENGTH })
+    const { steps } = fold(find('mc-anchor'), [...seen, next])
+    expect(steps.at(-1)?.firings.map(({ event }) => event)).toEqual(['fsp.mc-anchor.recovered'])
+  })
+
+  test('the setting says from which part of the budget on it is told', () => {
+    const firstWith = (percent: number) => {
+      let state: unknown = mcFdc.initial
+      for (const seen of epochOf((index) => index + 1)) {
+        const result = mcFdc.evaluate(mcFdc.state.parse(state), seen, {
+          ...{ target: { provider: PROVIDER }, settings: {}, parameters: { percent } },
+        })
+        if (result.firings.length > 0) return seen.round - FIRST_ROUND
+        state = result.state
+      }
+      throw new Error('nothing was told')
+    }
+    expect([10, 50, 80].map(firstWith)).toEqual([139, 679, 1079])
+  })
+
+  test('mc-fast-updates allows for chance, and leaves out a provider with little weight', () => {
+    const short = (share: number, weightShare: number) =>
+      epochOf(() => 0).flatMap((seen) => {
+        if (seen.epoch === undefined) return []
+        const updates = Math.round(share * weightShare * seen.epoch.updatesOfAll)
+        return [{ ...seen, epoch: { ...seen.epoch, weightShare, updates } }]
+      })
+    expect(stagesOf(find('mc-fast-updates'), short(0.97, 0.02))).toEqual([])
+    expect(stagesOf(find('mc-fast-updates'), short(0.7, 0.0019))).toEqual([])
+    const lines = stagesOf(find('mc-fast-updates'), short(0.7, 0.02))
+    expect(lines.map((line) => line.split(' ')[1])).toEqual(['early', 'most', 'spent'])
+    expect(Number(lines[0]?.split(' ')[0])).toBeLessThan(LENGTH - 960)
+  })
+
+  test('mc-uptime names the validator with the least budget', () => {
+    const nodeOf = (nodeId: string, connectedPolls: number, polls: number, rounds: number) => ({
+      ...{ nodeId, polls: 1, connectedPolls: 1, isListed: true, endsAt: null },
+      epoch: { polls, connectedPolls, rounds },
+    })
+    const seen = epochOf(() => 0).map((one, step) => {
+      const polls = step * 10 + 10
+      const nodes = [nodeOf('NodeID-A', polls, polls, polls), nodeOf('NodeID-B', 0, polls, polls)]
+      return { ...one, nodes }
+    })
+    const { steps } = fold(mcUptime, seen)
+    const [first] = steps.flatMap(({ firings }) => firings)
+    expect(first?.data).toMatchObject({ nodeId: 'NodeID-B', stage: 'early' })
+  })
+
+  test('rounds that were not judged neither use the budget nor make it smaller', () => {
+    const half = epochAfter(1999, 500)
+    const epoch = half.epoch && { ...half.epoch, judged: 1000 }
+    const counted = { done: 500 * 63, possible: 1000 * 63, rounds: 1000 }
+    const { firings } = mcAnchor.evaluate(
+      mcAnchor.initial,
+      { ...half, ...(epoch && { epoch: { ...epoch, anchors: counted } }) },
+      { target: { provider: PROVIDER }, settings: {}, parameters: { percent: 25 } },
+    )
+    expect(firings).toEqual([])
+  })
+})
+
+describe('validators', () => {
   const nodes = (connectedPolls: number, isListed = true) => ({
     nodes: [
       { nodeId: 'NodeID-A', polls: 2, connectedPolls: 2, isListed: true, endsAt: null },
@@ -760,11 +872,27 @@ describe('minimal conditions', () => {
     ],
   })
 
-  test('mc-uptime judges the worst node, after 30 polls at the earliest', () => {
-    const seen = Array.from({ length: 15 }, (_, index) => observation(index, nodes(0)))
-    const { notified, steps } = fold(mcUptime, seen)
-    expect(notified).toEqual(['14 warning'])
-    expect(steps[14]?.firings[0]?.data).toMatchObject({ nodeId: 'NodeID-B', rate: 0 })
+  test('stake-end is announced 14, 7 and 2 days before, once each, and recovers with a later end', () => {
+    const DAY = 86_400
+    const start = 1_658_430_000 + FIRST_ROUND * 90 + 180
+    const end = start + 15 * DAY
+    const node = (endsAt: number, isListed = true) => ({
+      nodes: [{ nodeId: 'NodeID-A', polls: 2, connectedPolls: 2, isListed, endsAt }],
+    })
+    const seen = Array.from({ length: 16 * 24 }, (_, hour) =>
+      observation(hour * 40, node(end, hour < 15 * 24)),
+    )
+    const again = observation(16 * 24 * 40, node(end + 180 * DAY))
+    const { steps } = fold(stakeEnd, [...seen, again])
+    const lines = steps.flatMap(({ firings }, hour) =>
+      firings.map(({ event, severity }) => `${hour / 24} ${event} ${severity}`),
+    )
+    expect(lines).toEqual([
+      '1 fsp.stake-end info',
+      '8 fsp.stake-end warning',
+      '13 fsp.stake-end critical',
+      '16 fsp.stake-end.recovered info',
+    ])
   })
 
   test('validator-not-listed names the missing node, and recovers when it is listed again', () => {
