@@ -368,14 +368,14 @@ export function createApp(
   }
 }
 
-/** Payments that calls carry; undefined if neither a key nor a facilitator is configured. */
+/** Payments that calls carry; undefined if neither a key nor a facilitator is configured, or nothing may be sent. */
 function directPaymentsOf(
-  { x402, billing, chain: { id: chainId } }: Config,
+  { x402, billing, sendsNothing, chain: { id: chainId } }: Config,
   app: Omit<JobApp, 'directPayments'>,
 ): DirectPayments | undefined {
   const { settlementKey: key, facilitatorUrl: url } = x402
   const payTo = billing.payments.nativePayTo
-  if (!billing.enabled || payTo === undefined) return undefined
+  if (!billing.enabled || payTo === undefined || sendsNothing) return undefined
   const { chain, log } = app
   if (key !== undefined) {
     const account = createSettlementAccount({ endpoints: chain.access.endpoints, key, chainId })

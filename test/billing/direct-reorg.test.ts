@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serviceOnly } from '../support/harness.ts'
 import {
   callWith,
   creditedUnits,
@@ -39,4 +40,14 @@ test('a transfer whose block is replaced is not credited, and the same payment m
   expect(answer).toMatchObject({ status: 200 })
   expect(await received(world)).toBe(2000n)
   expect(await creditedUnits(world)).toBe(2000n)
+})
+
+test.each([
+  ['in a drill', { SEND_NOTHING: 'true' }],
+  ['while billing is off', { BILLING_ENABLED: 'false' }],
+  ['without a key', { X402_SETTLEMENT_KEY: '' }],
+])('no payments are taken %s', async (_when, over) => {
+  const other = await serviceOnly({ ...world.environment, ...over })
+  expect(other.app.directPayments).toBeUndefined()
+  await other.close()
 })
