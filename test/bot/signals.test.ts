@@ -57,17 +57,17 @@ const cardOf = (name: string) =>
 
 describe('the card of a provider', () => {
   test('counts its signals and names those that are active', async () => {
-    expect(ann.last().text).toContain('Signals: 17 of 23 on')
+    expect(ann.last().text).toContain('Signals: 19 of 25 on')
     await fires('ftso-commit', 8)
     await ann.say(`/watches ${id}`)
     expect(ann.last().text).toMatch(/^🔴 \u2068Node A\u2069 · for 12 min/)
-    expect(ann.last().text).toContain('Signals: 17 of 23 on · 🔴\u00a0Commit')
+    expect(ann.last().text).toContain('Signals: 19 of 25 on · 🔴\u00a0Commit')
   })
 
   test('has a list of all signals by groups, the active ones first', async () => {
     await fires('ftso-commit', 8)
     await ann.press('Signals')
-    expect(ann.last().text).toContain('Signals · \u2068Node A\u2069 · 17 of 23 on')
+    expect(ann.last().text).toContain('Signals · \u2068Node A\u2069 · 19 of 25 on')
     expect(ann.last().text).toContain('FTSO: 🔴 Commit · ✓ Reveal · ✓ Signature')
     expect(ann.last().text).toContain(
       'FDC: ✓ Bit vote · ✓ FDC signature · ✓ FDC in submit1 · 2 more',
@@ -85,13 +85,13 @@ describe('the card of a provider', () => {
 
   test('switches on all signals, the critical ones, or the default ones', async () => {
     await ann.press('Signals')
-    await ann.press('All 23')
-    expect(ann.last().text).toContain('23 of 23 on')
-    await ann.press('16 can be critical')
+    await ann.press('All 25')
+    expect(ann.last().text).toContain('25 of 25 on')
+    await ann.press('21 can be critical')
     expect(await signal('reveal-offence')).toMatchObject({ enabled: true })
     expect(await signal('tx-failed')).toMatchObject({ enabled: false })
-    await ann.press('17 usual')
-    expect(ann.last().text).toContain('17 of 23 on')
+    await ann.press('19 usual')
+    expect(ann.last().text).toContain('19 of 25 on')
   })
 })
 
