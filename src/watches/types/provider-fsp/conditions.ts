@@ -333,19 +333,14 @@ const EXAMPLE = {
   roundsLeft: 2679,
 }
 
-function budgetSignal(
-  condition: Condition,
-  figures: JsonObject,
-  claim: ClaimBuilder,
-  percent: Parameter = PERCENT,
-) {
+function budgetSignal(condition: Condition, figures: JsonObject, claim: ClaimBuilder) {
   const { id, minimum: protocolMinimum } = condition
   const example = { ...EXAMPLE, protocolMinimum, ...figures }
   return defineSignal<ProviderTarget, unknown, ProviderObservation, State>({
     id,
     group: 'registration',
     events: signalEvents(id),
-    parameters: [percent],
+    parameters: [PERCENT],
     canBeCritical: true,
     firesOnce: true,
     state: State,
@@ -362,12 +357,11 @@ function budgetSignal(
   })
 }
 
-/** Minimal condition: prices close to the median. No other signal tells of wrong prices, so this one tells earlier. */
+/** Minimal condition: prices close to the median. */
 export const mcAnchor = budgetSignal(
   ANCHOR,
   { used: 0.537, rate: 0.47, rounds: 680, done: 20_136, possible: 42_840, roundsToMiss: 311 },
   countedClaim,
-  { ...PERCENT, default: 25 },
 )
 
 /** Minimal condition: participation in the FDC. */
