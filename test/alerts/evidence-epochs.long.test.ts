@@ -10,7 +10,7 @@ import type { Notified } from '../watches/world.ts'
 import { confirmedChanges, confirmedForms } from './evidence-changes.ts'
 import { datedTo, twice, verify } from './evidence-script.ts'
 
-/** The evidence of alerts about reward epochs, votes and rates, checked by the script of examples/. */
+/** The evidence of alerts about reward epochs and votes, checked by the script of examples/. */
 
 const MINUTE = 60
 const HOUR = 3600
@@ -129,8 +129,6 @@ test('the chain confirms every alert that has a claim', async () => {
       'fsp.ftso-commit',
       'fsp.ftso-reveal',
       'fsp.ftso-signature',
-      'fsp.mc-anchor',
-      'fsp.mc-fdc',
       'fsp.not-in-policy',
       'fsp.registration',
       'provider.unregistered',
@@ -193,12 +191,8 @@ test('words in another case do not choose another check', async () => {
   const vote = await forged('signing.missed', (parts) => {
     for (const part of parts) Object.assign(part, { vote: 'Uptime', signedOtherHash: true })
   })
-  const rate = await forged('fsp.mc-fdc', ([claim]) => {
-    Object.assign(claim ?? {}, { condition: 'MC-fdc' })
-  })
-  expect([vote.code, rate.code]).toEqual([2, 2])
+  expect(vote.code).toBe(2)
   expect(vote.said).toContain('claim.vote')
-  expect(rate.said).toContain('claim.condition')
 })
 
 test('no figure, and no case, notation, type or order, can be changed so that the chain confirms it, unless the script names it', async () => {
