@@ -107,8 +107,9 @@ export function createDirectPayments(deps: Deps): DirectPayments {
       return typeof read === 'string' ? { reason: read } : read
     },
     settle(payment, signal) {
-      const { from, nonce, value } = payment.authorization
-      const key = `${from} ${nonce} ${value} ${payment.signature}`
+      const { from, nonce, value, validBefore } = payment.authorization
+      // Without the signature, which can be written in many ways: each would send the transfer again.
+      const key = `${from} ${nonce} ${value} ${validBefore}`
       const same = running.get(key)
       if (same !== undefined) return same
       const settling = settleOnce(deps, payment, signal).finally(() => running.delete(key))
@@ -124,9 +125,9 @@ async function settleOnce(
   payment: SignedPayment,
   signal: AbortSignal | undefined,
 ): Promise<DirectPayment | RefusedPayment> {
-  const { token, from: wallet, nonce, value } = payment.authorization
+  const { token, from: wallet, nonce } = payment.authorization
   const known = await authorizations.findAuthorization(deps.db, { wallet, token, nonce })
-  if (known !== undefined && known.amountUnits !== value) return { reason: 'invalid_payload' }
+  if (known !== undefined && !isSame(known, payment)) return { reason: 'invalid_payload' }
   const found = known && (await lookForPayment(deps, known.handle, signal))
   if (known !== undefined && found?.state === 'credited') return credited(deps, known.handle, found)
   if (known === undefined && payment.offer.extra.needsTerms) await requireTerms(deps, wallet)
@@ -140,6 +141,17 @@ async function settleOnce(
   const handle = known?.handle ?? (await storePayment(deps, payment, lookBack, signal))
   if (!isSent) await deps.settler.settle(payment, signal)
   return await waitForCredits(deps, handle, payment, signal)
+}
+
+/**
+ * Whether a stored payment has the signed fields of another one. Otherwise anybody could write a later end of its validity
+ * than was signed, and use a payment that is on the chain for all time.
+ */
+function isSame(
+  { amountUnits, expiresAt }: Pick<store.TopupRow, 'amountUnits' | 'expiresAt'>,
+  { authorization: { value, validBefore } }: SignedPayment,
+): boolean {
+  return amountUnits === value && expiresAt.getTime() === Number(validBefore) * 1000
 }
 
 /**

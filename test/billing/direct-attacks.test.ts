@@ -1,0 +1,80 @@
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import {
+  callWith,
+  creditedUnits,
+  type DirectWorld,
+  directOffersOf,
+  directWorld,
+  newPayer,
+  paymentFor,
+  received,
+} from '../support/x402.ts'
+
+/** What somebody can try who reads the payments of others on the chain, or who wants the service to pay gas. */
+
+let world: DirectWorld
+let payer: PrivateKeyAccount
+
+beforeAll(async () => {
+  world = await directWorld({}, 1500)
+})
+beforeEach(async () => {
+  world.answerWith(200)
+  payer = await newPayer(world)
+  await world.sync()
+})
+afterAll(async () => {
+  const [ledger, arrived] = [await creditedUnits(world), await received(world)]
+  await world.close()
+  expect(ledger).toBe(arrived)
+  expect(arrived).toBeGreaterThan(0n)
+})
+
+const setAutomine = (isOn: boolean) =>
+  world.devnet.client.request({ method: 'evm_setAutomine', params: [isOn] } as never)
+
+interface Written {
+  readonly payload: { readonly signature: string; readonly authorization: object }
+}
+
+/** The same payment, written in another way. */
+function rewritten(header: string, change: (payload: Written['payload']) => object): string {
+  const payment: Written = JSON.parse(Buffer.from(header, 'base64').toString())
+  const payload = { ...payment.payload, ...change(payment.payload) }
+  return Buffer.from(JSON.stringify({ ...payment, payload })).toString('base64')
+}
+
+test('a payment whose signature is written in several ways is sent once', async () => {
+  const [offer] = await directOffersOf(world.url)
+  const header = await paymentFor(payer, offer)
+  const upper = rewritten(header, ({ signature }) => ({
+    signature: `0x${signature.slice(2).toUpperCase()}`,
+  }))
+  await setAutomine(false)
+  world.rpc.resetCounts()
+  await Promise.all([header, upper].map((one) => callWith(world.url, one)))
+  // Of a second transfer the chain takes the gas, and refuses it.
+  expect(world.rpc.count('eth_estimateGas')).toBe(1)
+  await world.devnet.mine(1, 1)
+  await setAutomine(true)
+  expect(await callWith(world.url, header)).toMatchObject({ status: 200 })
+})
+
+test('a payment on the chain is good for no longer than its payer signed', async () => {
+  const [offer] = await directOffersOf(world.url)
+  const header = await paymentFor(payer, offer)
+  world.answerWith(503)
+  expect(await callWith(world.url, header)).toMatchObject({ status: 503 })
+  world.answerWith(200)
+  const later = rewritten(header, ({ authorization }) => ({
+    authorization: {
+      ...authorization,
+      validBefore: String(Math.floor(Date.now() / 1000) + 400),
+    },
+    signature: `0x${'11'.repeat(65)}`,
+  }))
+  expect(await callWith(world.url, later)).toMatchObject({ status: 402, code: 'payment_invalid' })
+  // Its payer still gets the call.
+  expect(await callWith(world.url, header)).toMatchObject({ status: 200 })
+})
