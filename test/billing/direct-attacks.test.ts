@@ -1,5 +1,7 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Settler } from '#src/billing/direct/model.ts'
+import { createDirectPayments } from '#src/billing/direct/service.ts'
 import {
   callWith,
   creditedUnits,
@@ -77,4 +79,35 @@ test('a payment on the chain is good for no longer than its payer signed', async
   expect(await callWith(world.url, later)).toMatchObject({ status: 402, code: 'payment_invalid' })
   // Its payer still gets the call.
   expect(await callWith(world.url, header)).toMatchObject({ status: 200 })
+})
+
+/** Neither refuses nor sends anything. */
+const idle: Settler = { check: async () => undefined, settle: async () => undefined }
+
+/** Reads a payment for the paid route as another process would. */
+function otherProcess(header: string) {
+  const { app, contracts } = world
+  const parts = { settler: idle, payTo: contracts.payTo, chainId: 14, waitMs: 1500 }
+  const direct = createDirectPayments({ ...app, ...parts })
+  const payment = direct.read(header, 'providers-rewards')
+  if (payment === undefined || 'reason' in payment) throw new Error('the payment is refused')
+  return () => direct.settle(payment)
+}
+
+test('while its payer waits, nobody gets the call at another process with the same payment', async () => {
+  const [offer] = await directOffersOf(world.url)
+  const header = await paymentFor(payer, offer)
+  const settleElsewhere = otherProcess(header)
+  await setAutomine(false)
+  const call = callWith(world.url, header)
+  await expect
+    .poll(() => world.database.sql`select from topups where wallet = ${payer.address}`)
+    .toHaveLength(1)
+  const elsewhere = settleElsewhere().catch((error: unknown) => error)
+  await setAutomine(true)
+  await world.devnet.mine(1, 1)
+  expect(await elsewhere).toMatchObject({ code: 'payment_pending' })
+  expect(await call).toMatchObject({ status: 200 })
+  // Now that the call is charged, the payment says only that it was used.
+  expect(await settleElsewhere()).toMatchObject({ wallet: payer.address, credits: 2 })
 })

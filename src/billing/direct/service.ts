@@ -17,7 +17,11 @@ import {
   USD_PER_1000_CREDITS_MICROS,
 } from '../price-list.ts'
 import * as authorizations from '../topups/authorization-store.ts'
-import { type AuthorizationOutcome, lookForPayment } from '../topups/authorizations.ts'
+import {
+  type AuthorizationOutcome,
+  lookForPayment,
+  TAKEN_OVER_AFTER_MS,
+} from '../topups/authorizations.ts'
 import { ONE_DOLLAR } from '../topups/rules.ts'
 import { type FollowDeps, isChainUnavailable } from '../topups/settle.ts'
 import * as store from '../topups/store.ts'
@@ -98,6 +102,7 @@ export function createDirectPayments(deps: Deps): DirectPayments {
     directOffers(resource, { chainId, payTo, terms: billing.terms })
   /** Payments in progress, so that a repeated one waits for the first. */
   const running = new Map<string, Promise<DirectPayment | RefusedPayment>>()
+  const own = createOwnPayments(clock)
   return {
     offers,
     read(header, resource) {
@@ -112,7 +117,9 @@ export function createDirectPayments(deps: Deps): DirectPayments {
       const key = `${from} ${nonce} ${value} ${validBefore}`
       const same = running.get(key)
       if (same !== undefined) return same
-      const settling = settleOnce(deps, payment, signal).finally(() => running.delete(key))
+      const settling = settleOnce({ ...deps, own }, payment, signal).finally(() =>
+        running.delete(key),
+      )
       running.set(key, settling)
       return settling
     },
@@ -120,14 +127,55 @@ export function createDirectPayments(deps: Deps): DirectPayments {
   }
 }
 
+/** Payments that this process was the first to see, for as long as a request may wait for them. */
+interface OwnPayments {
+  add(handle: string): void
+  has(handle: string): boolean
+}
+
+function createOwnPayments(clock: Deps['clock']): OwnPayments {
+  const since = new Map<string, number>()
+  return {
+    add: (handle) => {
+      const now = clock.now().getTime()
+      for (const [old, at] of since) {
+        if (at > now - TAKEN_OVER_AFTER_MS) break
+        since.delete(old)
+      }
+      since.set(handle, now)
+    },
+    has: (handle) => since.has(handle),
+  }
+}
+
+/**
+ * Refuses a payment whose first request may still wait in another process. Until that request was charged, who reads the
+ * payment on the chain could be faster than its payer.
+ *
+ * @throws AppError upstream `payment_pending`
+ */
+async function requireOwn(
+  { db, clock, own }: OwnDeps,
+  { handle, createdAt }: Pick<store.TopupRow, 'handle' | 'createdAt'>,
+): Promise<void> {
+  const isOld = createdAt.getTime() + TAKEN_OVER_AFTER_MS <= clock.now().getTime()
+  if (isOld || own.has(handle)) return
+  if ((await findEntry(db, directUsageReference(handle, 1))) === undefined) throw pending()
+}
+
+interface OwnDeps extends Deps {
+  readonly own: OwnPayments
+}
+
 async function settleOnce(
-  deps: Deps,
+  deps: OwnDeps,
   payment: SignedPayment,
   signal: AbortSignal | undefined,
 ): Promise<DirectPayment | RefusedPayment> {
   const { token, from: wallet, nonce } = payment.authorization
   const known = await authorizations.findAuthorization(deps.db, { wallet, token, nonce })
   if (known !== undefined && !isSame(known, payment)) return { reason: 'invalid_payload' }
+  if (known !== undefined) await requireOwn(deps, known)
   const found = known && (await lookForPayment(deps, known.handle, signal))
   if (known !== undefined && found?.state === 'credited') return credited(deps, known.handle, found)
   if (known === undefined && payment.offer.extra.needsTerms) await requireTerms(deps, wallet)
@@ -183,9 +231,10 @@ async function checkNow(
  *
  * @param lookBack blocks before the newest in which it may have been used already
  * @returns the handle of its top-up
+ * @throws AppError upstream `payment_pending` when another process was faster
  */
 async function storePayment(
-  { db, chain, clock, payTo }: Deps,
+  { db, chain, clock, payTo, own }: OwnDeps,
   { authorization, offer }: SignedPayment,
   lookBack: number,
   signal: AbortSignal | undefined,
@@ -207,10 +256,10 @@ async function storePayment(
     createdAt: clock.now(),
     expiresAt: new Date(Number(validBefore) * 1000),
   })
-  if (isNew) return handle
-  const other = await authorizations.findAuthorization(db, { wallet, token, nonce })
-  if (other === undefined) throw new Error('an authorization was neither stored nor found')
-  return other.handle
+  // Another process has just stored it, and sends it.
+  if (!isNew) throw pending()
+  own.add(handle)
+  return handle
 }
 
 /** Looks at the chain until the payment is credited. @throws AppError upstream `payment_pending` */
@@ -240,7 +289,11 @@ async function waitForCredits(
     await pause(LOOK_MS, signal ?? new AbortController().signal)
     signal?.throwIfAborted()
   }
-  throw new AppError('upstream', 'payment_pending', { retryAfterSeconds: RETRY_AFTER_SECONDS })
+  throw pending()
+}
+
+function pending(): AppError {
+  return new AppError('upstream', 'payment_pending', { retryAfterSeconds: RETRY_AFTER_SECONDS })
 }
 
 async function credited(
