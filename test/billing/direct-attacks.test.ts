@@ -2,6 +2,9 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Settler } from '#src/billing/direct/model.ts'
 import { createDirectPayments } from '#src/billing/direct/service.ts'
+import { forgetInBooks } from '#src/billing/forget.ts'
+import { transferCall } from '#src/chain/payments/authorizations.ts'
+import { transact } from '#src/db/connection.ts'
 import {
   callWith,
   creditedUnits,
@@ -111,3 +114,54 @@ test('while its payer waits, nobody gets the call at another process with the sa
   // Now that the call is charged, the payment says only that it was used.
   expect(await settleElsewhere()).toMatchObject({ wallet: payer.address, credits: 2 })
 })
+
+/** Sends the transfer of a payment from the account of somebody else. */
+async function sendBySomebody(header: string): Promise<void> {
+  const { devnet, contracts, app } = world
+  const payment = app.directPayments?.read(header, 'providers-rewards')
+  if (payment === undefined || 'reason' in payment) throw new Error('the payment is refused')
+  const call = transferCall(payment.authorization, payment.signature, true)
+  const hash = await devnet.client.sendTransaction({
+    ...{ ...call, account: contracts.operator, chain: null, gas: 300_000n },
+  })
+  await devnet.client.waitForTransactionReceipt({ hash })
+}
+
+test('an authorization is credited once, even if its transfer moves into the transaction of somebody else', async () => {
+  const [offer] = await directOffersOf(world.url)
+  const header = await paymentFor(payer, offer)
+  expect(await callWith(world.url, header)).toMatchObject({ status: 200 })
+  const [paid] = await world.database.sql`
+    select block_number from topup_payments where payer = ${payer.address}`
+  await world.devnet.reorg(1)
+  await world.devnet.mine(1, 1)
+  await sendBySomebody(header)
+  // A process that read the payment before it was credited still looks for it.
+  await world.database.sql`
+    update topups set authorization_block = ${paid?.['block_number']},
+      created_at = created_at - interval '2 minutes' where wallet = ${payer.address}`
+  await world.sync()
+  await world.settle()
+  expect(await typesOf(payer)).toEqual(['topup', 'usage'])
+})
+
+test('a transfer that arrives after its payer deleted the account is credited', async () => {
+  const [offer] = await directOffersOf(world.url)
+  const header = await paymentFor(payer, offer)
+  await setAutomine(false)
+  expect(await callWith(world.url, header)).toMatchObject({ status: 503, code: 'payment_pending' })
+  await transact(world.app.db, (tx) => forgetInBooks(tx, payer.address))
+  await setAutomine(true)
+  await world.devnet.mine(1, 1)
+  await world.database.sql`
+    update topups set created_at = created_at - interval '2 minutes' where authorization_block is not null`
+  await world.sync()
+  await world.settle()
+  expect(await typesOf(payer)).toEqual(['topup'])
+})
+
+async function typesOf({ address }: PrivateKeyAccount): Promise<readonly string[]> {
+  const rows = await world.database.sql`
+    select type from ledger_entries where wallet = ${address} order by position`
+  return rows.map(({ type }) => type)
+}
