@@ -39,6 +39,14 @@ afterAll(async () => {
 const setAutomine = (isOn: boolean) =>
   world.devnet.client.request({ method: 'evm_setAutomine', params: [isOn] } as never)
 
+/** Lets the watcher take over from the requests, as it does after a minute. */
+async function settleLater(): Promise<void> {
+  await world.database.sql`
+    update topups set created_at = created_at - interval '2 minutes' where authorization_block is not null`
+  await world.sync()
+  await world.settle()
+}
+
 interface Written {
   readonly payload: { readonly signature: string; readonly authorization: object }
 }
@@ -138,10 +146,8 @@ test('an authorization is credited once, even if its transfer moves into the tra
   await sendBySomebody(header)
   // A process that read the payment before it was credited still looks for it.
   await world.database.sql`
-    update topups set authorization_block = ${paid?.['block_number']},
-      created_at = created_at - interval '2 minutes' where wallet = ${payer.address}`
-  await world.sync()
-  await world.settle()
+    update topups set authorization_block = ${paid?.['block_number']} where wallet = ${payer.address}`
+  await settleLater()
   expect(await typesOf(payer)).toEqual(['topup', 'usage'])
 })
 
@@ -153,10 +159,7 @@ test('a transfer that arrives after its payer deleted the account is credited', 
   await transact(world.app.db, (tx) => forgetInBooks(tx, payer.address))
   await setAutomine(true)
   await world.devnet.mine(1, 1)
-  await world.database.sql`
-    update topups set created_at = created_at - interval '2 minutes' where authorization_block is not null`
-  await world.sync()
-  await world.settle()
+  await settleLater()
   expect(await typesOf(payer)).toEqual(['topup'])
 })
 
@@ -165,3 +168,16 @@ async function typesOf({ address }: PrivateKeyAccount): Promise<readonly string[
     select type from ledger_entries where wallet = ${address} order by position`
   return rows.map(({ type }) => type)
 }
+
+test('a payer who can pay one call makes the service send a few transfers only', async () => {
+  const poor = await newPayer(world, 2000n)
+  const [offer] = await directOffersOf(world.url)
+  const headers = await Promise.all(Array.from({ length: 12 }, () => paymentFor(poor, offer)))
+  await setAutomine(false)
+  const answers = await Promise.all(headers.map((header) => callWith(world.url, header)))
+  await world.devnet.mine(1, 1)
+  await setAutomine(true)
+  expect(answers.filter(({ code }) => code === 'rate_limited')).toHaveLength(4)
+  await settleLater()
+  expect(await typesOf(poor)).toEqual(['topup'])
+})

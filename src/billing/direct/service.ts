@@ -64,7 +64,7 @@ export interface DirectPayments {
    * Has a payment sent, waits until it is credited, and returns it. A payment that is credited already is returned again.
    *
    * @throws AppError upstream `payment_pending` when the chain has not confirmed it in time, `settlement_unavailable`
-   * when it cannot be sent now, `dependency_unavailable`; forbidden `terms_not_accepted`
+   * when it cannot be sent now, `dependency_unavailable`; forbidden `terms_not_accepted`; rate_limited `rate_limited`
    */
   settle(payment: SignedPayment, signal?: AbortSignal): Promise<DirectPayment | RefusedPayment>
   /**
@@ -92,6 +92,8 @@ const RETRY_AFTER_SECONDS = 5
 /** Number of calls that a payment is tried for, if each was refunded. */
 const ATTEMPTS_MAX = 5
 const HANDLE_BYTES = 32
+/** Maximum number of payments of one payer that are neither credited nor over. */
+const OPEN_PER_PAYER_MAX = 8
 /** Blocks in which a payment that somebody else sent is looked for: those of the time for which it can be valid. */
 const LOOK_BACK_BLOCKS = 400
 
@@ -231,7 +233,7 @@ async function checkNow(
  *
  * @param lookBack blocks before the newest in which it may have been used already
  * @returns the handle of its top-up
- * @throws AppError upstream `payment_pending` when another process was faster
+ * @throws AppError upstream `payment_pending` when another process was faster; rate_limited `rate_limited`
  */
 async function storePayment(
   { db, chain, clock, payTo, own }: OwnDeps,
@@ -242,7 +244,7 @@ async function storePayment(
   const { token, from: wallet, nonce, value, validBefore } = authorization
   const tip = await chain.confirmedBlock(1, signal)
   const handle = `0x${randomBytes(HANDLE_BYTES).toString('hex')}`
-  const isNew = await store.insertTopup(db, {
+  const isNew = await insertPayment(db, {
     ...{ handle, wallet, token, payTo, contractPayTo: null, destinationTag: null, renews: null },
     asset: DIRECT_ASSET.key,
     credits: offer.extra.credits,
@@ -260,6 +262,20 @@ async function storePayment(
   if (!isNew) throw pending()
   own.add(handle)
   return handle
+}
+
+/**
+ * Stores a payment, unless too many of its payer are open. Each is possible by itself, but the payer may be able to pay one
+ * of them only, and the service pays the gas of all.
+ *
+ * @throws AppError rate_limited `rate_limited`
+ */
+function insertPayment(db: Deps['db'], payment: store.TopupRow): Promise<boolean> {
+  return transact(db, async (tx) => {
+    const open = await authorizations.countOpenAuthorizations(tx, payment.wallet)
+    if (open < OPEN_PER_PAYER_MAX) return await store.insertTopup(tx, payment)
+    throw new AppError('rate_limited', 'rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS })
+  })
 }
 
 /** Looks at the chain until the payment is credited. @throws AppError upstream `payment_pending` */
