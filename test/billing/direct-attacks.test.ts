@@ -47,13 +47,13 @@ async function settleLater(): Promise<void> {
   await world.settle()
 }
 
-interface Written {
+interface HeaderPayment {
   readonly payload: { readonly signature: string; readonly authorization: object }
 }
 
 /** The same payment, written in another way. */
-function rewritten(header: string, change: (payload: Written['payload']) => object): string {
-  const payment: Written = JSON.parse(Buffer.from(header, 'base64').toString())
+function rewritten(header: string, change: (payload: HeaderPayment['payload']) => object): string {
+  const payment: HeaderPayment = JSON.parse(Buffer.from(header, 'base64').toString())
   const payload = { ...payment.payload, ...change(payment.payload) }
   return Buffer.from(JSON.stringify({ ...payment, payload })).toString('base64')
 }
