@@ -6,6 +6,7 @@ import type { Endpoints } from './endpoints/endpoints.ts'
 import type { LogReader } from './events/logs.ts'
 import type { FeedEntry, FeedList } from './feeds/feed-names.ts'
 import type { ContractAddresses } from './registry.ts'
+import type { SignedHash } from './signatures/signatures.ts'
 
 export type { BlockRef } from './blocks/block-ref.ts'
 
@@ -206,6 +207,8 @@ export interface Chain {
     input: { readonly address: Address; readonly message: string; readonly signature: string },
     signal?: AbortSignal,
   ): Promise<boolean>
+  /** Whether the contract wallet of a signature accepts it, by ERC-1271 or ERC-6492. */
+  isSignedByContract(signed: SignedHash, signal?: AbortSignal): Promise<boolean>
   /**
    * Payments of a transaction to these addresses. `unknown` only after every endpoint was asked. The block
    * of the transaction was canonical when it was read; `blockAt` tells whether it still is.

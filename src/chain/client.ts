@@ -29,7 +29,7 @@ import { findTransactionPayments, isUnproven, scanPayments } from './payments/pa
 import { readRouterState } from './payments/router-state.ts'
 import { createContractAddresses } from './registry.ts'
 import type { RecoveryPool } from './signatures/recovery-pool.ts'
-import { verifyMessage } from './signatures/signatures.ts'
+import { verifyContractSignature, verifyMessage } from './signatures/signatures.ts'
 
 /** Settings of the chain's client. */
 export interface ChainOptions {
@@ -155,6 +155,8 @@ export function createChain({
       return info
     },
     verifyMessage: (input, signal) => verifyMessage({ endpoints, turns, recovery }, input, signal),
+    isSignedByContract: (signed, signal) =>
+      verifyContractSignature({ endpoints, turns }, signed, signal),
     transactionPayments: (txHash, destinations, signal) =>
       findTransactionPayments({ endpoints, logs, recent, receipts }, txHash, destinations, signal),
     paymentsBetween: (fromBlock, toBlock, destinations, signal) =>

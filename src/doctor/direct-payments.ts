@@ -2,6 +2,7 @@
 import { domainSeparator, formatUnits } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { USDT0 } from '#src/billing/direct/model.ts'
+import { readText } from '#src/chain/bounded-answer.ts'
 import type { Config } from '#src/config.ts'
 import { endpointsOf } from './endpoints.ts'
 import { type Finding, ok, warn, wrong } from './finding.ts'
@@ -14,6 +15,7 @@ const GAS_OF_TRANSFER = 100_000n
 const TRANSFERS_LEAST = 200n
 const COIN_DECIMALS = 18
 const FACILITATOR_MS = 8000
+const FACILITATOR_BYTES_MAX = 64 * 1024
 
 /** Asks the first endpoint, and the facilitator if there is one. */
 export async function examineDirectPayments(
@@ -82,8 +84,9 @@ async function examineFacilitator(url: string): Promise<Finding> {
       redirect: 'manual',
       signal: AbortSignal.timeout(FACILITATOR_MS),
     })
-    const answer = await response.text()
-    if (response.ok && answer.includes(`eip155:${USDT0.chainId}`)) {
+    const answer = await readText(response, FACILITATOR_BYTES_MAX)
+    // With its quotes, because ids of other chains begin alike.
+    if (response.ok && answer.includes(`"eip155:${USDT0.chainId}"`)) {
       return ok(subject, `${host} serves eip155:${USDT0.chainId}`)
     }
     return wrong(subject, `${host} does not serve eip155:${USDT0.chainId}`, 'choose another one')

@@ -313,7 +313,14 @@ test('a contract wallet pays with the signature of its owner', async () => {
     settled: { payer: wallet },
   })
   const other = await paymentFor(await newPayer(world), offer, { authorization: { from: wallet } })
-  expect(await callWith(world.url, other)).toMatchObject({ error: 'invalid_transaction_state' })
+  const error = 'invalid_exact_evm_payload_signature'
+  expect(await callWith(world.url, other)).toMatchObject({ error })
+  // Nor does a nonce that the wallet has used already.
+  const { nonce } = JSON.parse(Buffer.from(header, 'base64').toString()).payload.authorization
+  await world.database.sql`delete from topups where wallet = ${wallet}`
+  const used = { authorization: { from: wallet, nonce } }
+  const again = await paymentFor(await newPayer(world), offer, used)
+  expect(await callWith(world.url, again)).toMatchObject({ error })
   expect(await entriesOf(wallet)).toHaveLength(2)
 })
 

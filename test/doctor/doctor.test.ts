@@ -7,6 +7,7 @@ import { startMailServer } from '#sandbox/inbox.ts'
 import { startTelegramApi } from '#sandbox/telegram-api.ts'
 import { loadConfig } from '#src/config.ts'
 import { judgeDatabase } from '#src/doctor/database.ts'
+import { examineDirectPayments } from '#src/doctor/direct-payments.ts'
 import { examine, examineQuickly } from '#src/doctor/examine.ts'
 import { lineOf } from '#src/doctor/finding.ts'
 import { judgeMemory, judgeWebhook } from '#src/doctor/outside.ts'
@@ -218,6 +219,19 @@ test.each([
   const found = (await lines({ FLARE_RPC_URLS: `${liarUrl}/key-4711-secret` })).join('\n')
   expect(found).toContain(words)
   expect(found).not.toContain('key-4711-secret')
+})
+
+test.each([
+  ['eip155:14', 'serves eip155:14'],
+  // Its id begins with that of Flare.
+  ['eip155:143', 'does not serve eip155:14'],
+])('of a facilitator of %s it says: %s', async (network, words) => {
+  lie = { status: 200, text: JSON.stringify({ kinds: [{ scheme: 'exact', network }] }) }
+  const over = { X402_SETTLEMENT_KEY: '', X402_FACILITATOR_URL: `${liarUrl}/x402` }
+  const found = await examineDirectPayments(loadConfig(environment(over)))
+  expect(found.map(lineOf).join('\n')).toContain(
+    `x402 facilitator: ${new URL(liarUrl).host} ${words}`,
+  )
 })
 
 test('the quick part of a start names what is off and endpoints that are wrong, and nothing else', async () => {

@@ -81,7 +81,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/billing/topups/payment-store.ts: deleteMovedPayments',
       'src/billing/topups/payment-store.ts: deleteOpenPayments',
       'src/billing/topups/payment-store.ts: listCoinPayments',
-      'src/billing/topups/payment-store.ts: listPaymentsInTransaction',
+      'src/billing/topups/payment-store.ts: listPaymentsFrom',
       'src/billing/topups/payment-store.ts: savePayment',
       'src/billing/topups/payment-store.ts: markPaymentSettled',
       'src/billing/topups/authorization-store.ts: followAuthorization',

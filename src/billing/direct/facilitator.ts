@@ -18,7 +18,7 @@ export function createFacilitator({
   log,
 }: {
   readonly ask: AskFacilitator
-  readonly chain: Pick<Chain, 'isContract'>
+  readonly chain: Pick<Chain, 'isSignedByContract'>
   readonly log: Logger
 }): Settler {
   return {

@@ -1,5 +1,9 @@
 import type { Chain } from '#src/chain/chain.ts'
-import { isSignedByAccount, transferCall } from '#src/chain/payments/authorizations.ts'
+import {
+  authorizationHash,
+  isSignedByAccount,
+  transferCall,
+} from '#src/chain/payments/authorizations.ts'
 import type { SettlementAccount } from '#src/chain/payments/settlement-account.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { type PaymentReason, type Settler, type SignedPayment, USDT0 } from './model.ts'
@@ -11,14 +15,14 @@ export function createOwnSettler({
   log,
 }: {
   readonly account: SettlementAccount
-  readonly chain: Pick<Chain, 'isContract'>
+  readonly chain: Pick<Chain, 'isSignedByContract'>
   readonly log: Logger
 }): Settler {
   return {
     async check(payment, signal) {
       const reason = await checkSigner(chain, payment, signal)
       if (reason !== undefined) return reason
-      // The token itself decides: about the balance, the nonce, and the signatures of contract wallets.
+      // The token itself decides about the balance and the nonce.
       const isPossible = await account.wouldSucceed(await callOf(payment), signal)
       return isPossible ? undefined : 'invalid_transaction_state'
     },
@@ -34,18 +38,23 @@ async function callOf(payment: SignedPayment): Promise<ReturnType<typeof transfe
   return transferCall(payment.authorization, payment.signature, await isSignedByPayer(payment))
 }
 
+const { name, version, chainId } = USDT0
+const DOMAIN = { name, version, chainId }
+
 function isSignedByPayer({ authorization, signature }: SignedPayment): Promise<boolean> {
-  const { name, version, chainId } = USDT0
-  return isSignedByAccount(authorization, { name, version, chainId }, signature)
+  return isSignedByAccount(authorization, DOMAIN, signature)
 }
 
-/** Whether somebody else signed. Of a contract wallet only its token, or a facilitator, can tell. */
+/** Whether somebody else signed. Else nonces that others have used would count as their payments. */
 export async function checkSigner(
-  chain: Pick<Chain, 'isContract'>,
+  chain: Pick<Chain, 'isSignedByContract'>,
   payment: SignedPayment,
   signal?: AbortSignal,
 ): Promise<PaymentReason | undefined> {
   if (await isSignedByPayer(payment)) return undefined
-  if (await chain.isContract(payment.authorization.from, signal)) return undefined
+  const { authorization, signature } = payment
+  const hash = authorizationHash(authorization, DOMAIN)
+  const signed = { address: authorization.from, hash, signature }
+  if (await chain.isSignedByContract(signed, signal)) return undefined
   return 'invalid_exact_evm_payload_signature'
 }

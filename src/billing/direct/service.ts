@@ -17,7 +17,11 @@ import {
   USD_PER_1000_CREDITS_MICROS,
 } from '../price-list.ts'
 import * as authorizations from '../topups/authorization-store.ts'
-import { type AuthorizationOutcome, lookForPayment } from '../topups/authorizations.ts'
+import {
+  type AuthorizationOutcome,
+  lookForPayment,
+  TAKEN_OVER_AFTER_MS,
+} from '../topups/authorizations.ts'
 import { ONE_DOLLAR } from '../topups/rules.ts'
 import { type FollowDeps, isChainUnavailable } from '../topups/settle.ts'
 import * as store from '../topups/store.ts'
@@ -60,7 +64,7 @@ export interface DirectPayments {
    * Has a payment sent, waits until it is credited, and returns it. A payment that is credited already is returned again.
    *
    * @throws AppError upstream `payment_pending` when the chain has not confirmed it in time, `settlement_unavailable`
-   * when it cannot be sent now, `dependency_unavailable`; forbidden `terms_not_accepted`
+   * when it cannot be sent now, `dependency_unavailable`; forbidden `terms_not_accepted`; rate_limited `rate_limited`
    */
   settle(payment: SignedPayment, signal?: AbortSignal): Promise<DirectPayment | RefusedPayment>
   /**
@@ -88,6 +92,8 @@ const RETRY_AFTER_SECONDS = 5
 /** Number of calls that a payment is tried for, if each was refunded. */
 const ATTEMPTS_MAX = 5
 const HANDLE_BYTES = 32
+/** Maximum number of payments of one payer that are neither credited nor over. */
+const OPEN_PER_PAYER_MAX = 8
 /** Blocks in which a payment that somebody else sent is looked for: those of the time for which it can be valid. */
 const LOOK_BACK_BLOCKS = 400
 
@@ -98,6 +104,7 @@ export function createDirectPayments(deps: Deps): DirectPayments {
     directOffers(resource, { chainId, payTo, terms: billing.terms })
   /** Payments in progress, so that a repeated one waits for the first. */
   const running = new Map<string, Promise<DirectPayment | RefusedPayment>>()
+  const own = createOwnPayments(clock)
   return {
     offers,
     read(header, resource) {
@@ -107,11 +114,14 @@ export function createDirectPayments(deps: Deps): DirectPayments {
       return typeof read === 'string' ? { reason: read } : read
     },
     settle(payment, signal) {
-      const { from, nonce, value } = payment.authorization
-      const key = `${from} ${nonce} ${value} ${payment.signature}`
+      const { from, nonce, value, validBefore } = payment.authorization
+      // Without the signature, which can be written in many ways: each would send the transfer again.
+      const key = `${from} ${nonce} ${value} ${validBefore}`
       const same = running.get(key)
       if (same !== undefined) return same
-      const settling = settleOnce(deps, payment, signal).finally(() => running.delete(key))
+      const settling = settleOnce({ ...deps, own }, payment, signal).finally(() =>
+        running.delete(key),
+      )
       running.set(key, settling)
       return settling
     },
@@ -119,14 +129,55 @@ export function createDirectPayments(deps: Deps): DirectPayments {
   }
 }
 
+/** Payments that this process was the first to see, for as long as a request may wait for them. */
+interface OwnPayments {
+  add(handle: string): void
+  has(handle: string): boolean
+}
+
+function createOwnPayments(clock: Deps['clock']): OwnPayments {
+  const since = new Map<string, number>()
+  return {
+    add: (handle) => {
+      const now = clock.now().getTime()
+      for (const [old, at] of since) {
+        if (at > now - TAKEN_OVER_AFTER_MS) break
+        since.delete(old)
+      }
+      since.set(handle, now)
+    },
+    has: (handle) => since.has(handle),
+  }
+}
+
+/**
+ * Refuses a payment whose first request may still wait in another process. Until that request was charged, who reads the
+ * payment on the chain could be faster than its payer.
+ *
+ * @throws AppError upstream `payment_pending`
+ */
+async function requireOwn(
+  { db, clock, own }: OwnDeps,
+  { handle, createdAt }: Pick<store.TopupRow, 'handle' | 'createdAt'>,
+): Promise<void> {
+  const isOld = createdAt.getTime() + TAKEN_OVER_AFTER_MS <= clock.now().getTime()
+  if (isOld || own.has(handle)) return
+  if ((await findEntry(db, directUsageReference(handle, 1))) === undefined) throw pending()
+}
+
+interface OwnDeps extends Deps {
+  readonly own: OwnPayments
+}
+
 async function settleOnce(
-  deps: Deps,
+  deps: OwnDeps,
   payment: SignedPayment,
   signal: AbortSignal | undefined,
 ): Promise<DirectPayment | RefusedPayment> {
-  const { token, from: wallet, nonce, value } = payment.authorization
+  const { token, from: wallet, nonce } = payment.authorization
   const known = await authorizations.findAuthorization(deps.db, { wallet, token, nonce })
-  if (known !== undefined && known.amountUnits !== value) return { reason: 'invalid_payload' }
+  if (known !== undefined && !isSame(known, payment)) return { reason: 'invalid_payload' }
+  if (known !== undefined) await requireOwn(deps, known)
   const found = known && (await lookForPayment(deps, known.handle, signal))
   if (known !== undefined && found?.state === 'credited') return credited(deps, known.handle, found)
   if (known === undefined && payment.offer.extra.needsTerms) await requireTerms(deps, wallet)
@@ -140,6 +191,17 @@ async function settleOnce(
   const handle = known?.handle ?? (await storePayment(deps, payment, lookBack, signal))
   if (!isSent) await deps.settler.settle(payment, signal)
   return await waitForCredits(deps, handle, payment, signal)
+}
+
+/**
+ * Whether a stored payment has the signed fields of another one. Otherwise anybody could write a later end of its validity
+ * than was signed, and use a payment that is on the chain for all time.
+ */
+function isSame(
+  { amountUnits, expiresAt }: Pick<store.TopupRow, 'amountUnits' | 'expiresAt'>,
+  { authorization: { value, validBefore } }: SignedPayment,
+): boolean {
+  return amountUnits === value && expiresAt.getTime() === Number(validBefore) * 1000
 }
 
 /**
@@ -171,9 +233,10 @@ async function checkNow(
  *
  * @param lookBack blocks before the newest in which it may have been used already
  * @returns the handle of its top-up
+ * @throws AppError upstream `payment_pending` when another process was faster; rate_limited `rate_limited`
  */
 async function storePayment(
-  { db, chain, clock, payTo }: Deps,
+  { db, chain, clock, payTo, own }: OwnDeps,
   { authorization, offer }: SignedPayment,
   lookBack: number,
   signal: AbortSignal | undefined,
@@ -181,7 +244,7 @@ async function storePayment(
   const { token, from: wallet, nonce, value, validBefore } = authorization
   const tip = await chain.confirmedBlock(1, signal)
   const handle = `0x${randomBytes(HANDLE_BYTES).toString('hex')}`
-  const isNew = await store.insertTopup(db, {
+  const isNew = await insertPayment(db, {
     ...{ handle, wallet, token, payTo, contractPayTo: null, destinationTag: null, renews: null },
     asset: DIRECT_ASSET.key,
     credits: offer.extra.credits,
@@ -195,10 +258,24 @@ async function storePayment(
     createdAt: clock.now(),
     expiresAt: new Date(Number(validBefore) * 1000),
   })
-  if (isNew) return handle
-  const other = await authorizations.findAuthorization(db, { wallet, token, nonce })
-  if (other === undefined) throw new Error('an authorization was neither stored nor found')
-  return other.handle
+  // Another process has just stored it, and sends it.
+  if (!isNew) throw pending()
+  own.add(handle)
+  return handle
+}
+
+/**
+ * Stores a payment, unless too many of its payer are open. Each is possible by itself, but the payer may be able to pay one
+ * of them only, and the service pays the gas of all.
+ *
+ * @throws AppError rate_limited `rate_limited`
+ */
+function insertPayment(db: Deps['db'], payment: store.TopupRow): Promise<boolean> {
+  return transact(db, async (tx) => {
+    const open = await authorizations.countOpenAuthorizations(tx, payment.wallet)
+    if (open < OPEN_PER_PAYER_MAX) return await store.insertTopup(tx, payment)
+    throw new AppError('rate_limited', 'rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS })
+  })
 }
 
 /** Looks at the chain until the payment is credited. @throws AppError upstream `payment_pending` */
@@ -228,7 +305,11 @@ async function waitForCredits(
     await pause(LOOK_MS, signal ?? new AbortController().signal)
     signal?.throwIfAborted()
   }
-  throw new AppError('upstream', 'payment_pending', { retryAfterSeconds: RETRY_AFTER_SECONDS })
+  throw pending()
+}
+
+function pending(): AppError {
+  return new AppError('upstream', 'payment_pending', { retryAfterSeconds: RETRY_AFTER_SECONDS })
 }
 
 async function credited(

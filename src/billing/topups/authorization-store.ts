@@ -1,4 +1,5 @@
-import { and, asc, eq, isNotNull, lt } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, lt, sql } from 'drizzle-orm'
+import { lockKey } from '#src/db/advisory-lock.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { TopupRow } from './store.ts'
 import { topups } from './tables.ts'
@@ -14,6 +15,14 @@ export async function findAuthorization(
     .from(topups)
     .where(and(eq(wallet, of.wallet), eq(token, of.token), eq(authorizationNonce, of.nonce)))
   return row
+}
+
+/** Number of authorizations of a wallet whose use is still looked for. Lets no other transaction count them until it ends. */
+export async function countOpenAuthorizations(tx: Db, of: string): Promise<number> {
+  const key = lockKey(`authorizations ${of}`)
+  await tx.execute(sql`select pg_advisory_xact_lock(${key}::bigint)`)
+  const { wallet, authorizationBlock } = topups
+  return await tx.$count(topups, and(eq(wallet, of), isNotNull(authorizationBlock)))
 }
 
 /** Authorizations whose use is still looked for, and that were stored before an instant, oldest first. */

@@ -21,9 +21,10 @@ export interface AuthorizationOutcome {
 
 /** Blocks that one look reads at most. */
 const BLOCKS_MAX = 1000
-/** Authorizations of a pass, and the time after which it takes one over from the request that brought it. */
+/** Authorizations of a pass. */
 const PER_PASS = 50
-const FOLLOWED_AFTER_MS = MINUTE_MS
+/** Time after which an authorization is taken over from the request that brought it. */
+export const TAKEN_OVER_AFTER_MS = MINUTE_MS
 
 /**
  * Looks on the chain for the payment of an authorization, and settles the payment once it is deep enough. The only proof is
@@ -102,7 +103,7 @@ async function readOutcome({ db }: FollowDeps, handle: string): Promise<Authoriz
  * @throws the first failure of the chain, after all others were looked for
  */
 export async function followAuthorizations(deps: FollowDeps, signal: AbortSignal): Promise<void> {
-  const before = new Date(deps.clock.now().getTime() - FOLLOWED_AFTER_MS)
+  const before = new Date(deps.clock.now().getTime() - TAKEN_OVER_AFTER_MS)
   const open = await authorizations.listFollowedAuthorizations(deps.db, before, PER_PASS)
   const options = {
     quarantine: deps.quarantine,

@@ -27,11 +27,7 @@ export async function savePayment(db: Db, payment: NewPayment): Promise<void> {
 
 /** Payments of a transaction, settled or not, in order. */
 export function listPaymentsInTransaction(db: Db, txHash: string): Promise<PaymentRow[]> {
-  return db
-    .select()
-    .from(topupPayments)
-    .where(eq(topupPayments.txHash, txHash))
-    .orderBy(asc(topupPayments.logIndex))
+  return listPaymentsFrom(db, { txHash, authorized: undefined })
 }
 
 /**
@@ -103,21 +99,34 @@ export function listOpenPayments(
     .limit(limit)
 }
 
-/** Deletes payments of a transaction that are not settled and are stored with another block than `blockHash`. */
+/** Where a payment comes from: its transaction, or the authorization of its top-up. */
+export interface PaymentOrigin {
+  readonly txHash: string
+  /** Handle of the top-up of an authorization, which is used once in whatever transaction; undefined for other payments. */
+  readonly authorized: string | undefined
+}
+
+function isFrom({ txHash, authorized }: PaymentOrigin) {
+  const { way, handle } = topupPayments
+  if (authorized === undefined) return eq(topupPayments.txHash, txHash)
+  return and(eq(handle, authorized), eq(way, 'authorization'))
+}
+
+/** Payments of one origin, settled or not, in order. */
+export function listPaymentsFrom(db: Db, origin: PaymentOrigin): Promise<PaymentRow[]> {
+  return db.select().from(topupPayments).where(isFrom(origin)).orderBy(asc(topupPayments.logIndex))
+}
+
+/** Deletes payments of one origin that are not settled and are stored with another block than `blockHash`. */
 export async function deleteMovedPayments(
   db: Db,
-  txHash: string,
+  origin: PaymentOrigin,
   blockHash: string,
 ): Promise<PaymentRow[]> {
+  const isOpen = isNull(topupPayments.settledAt)
   return await db
     .delete(topupPayments)
-    .where(
-      and(
-        eq(topupPayments.txHash, txHash),
-        ne(topupPayments.blockHash, blockHash),
-        isNull(topupPayments.settledAt),
-      ),
-    )
+    .where(and(isFrom(origin), ne(topupPayments.blockHash, blockHash), isOpen))
     .returning()
 }
 

@@ -13,8 +13,8 @@ import type { TopupRow } from './store.ts'
 import * as store from './store.ts'
 
 /**
- * Stores payments with their current blocks, each once. Known payments of the same transaction that were in
- * another block move to the current block.
+ * Stores payments with their current blocks, each once. Known payments of the same transaction, or of the same
+ * authorization in another transaction, that were in another block move to the current block.
  *
  * A settled payment stays settled, even if its block is replaced afterwards.
  */
@@ -26,8 +26,13 @@ export async function recordPayments(
 ): Promise<void> {
   const matched = new Set<payments.PaymentRow>()
   for (const payment of newPayments) {
-    const gone = await payments.deleteMovedPayments(tx, payment.txHash, payment.block.hash)
-    const known = await payments.listPaymentsInTransaction(tx, payment.txHash)
+    const topup = await findTopupOfPayment(tx, payment)
+    const authorized = payment.way === 'authorization' ? topup?.handle : undefined
+    // Two processes may see its transfer in two transactions, of two branches of the chain.
+    if (authorized !== undefined) await store.lockTopup(tx, authorized)
+    const origin = { txHash: payment.txHash, authorized }
+    const gone = await payments.deleteMovedPayments(tx, origin, payment.block.hash)
+    const known = await payments.listPaymentsFrom(tx, origin)
     const settled = known.filter(({ settledAt }) => settledAt !== null)
     const moved = settled.find((row) => {
       return !isListed(matched, row) && row.blockHash !== payment.block.hash && isSame(row, payment)
@@ -41,7 +46,6 @@ export async function recordPayments(
       )
       continue
     }
-    const topup = await findTopupOfPayment(tx, payment)
     await payments.savePayment(tx, toRow(payment, topup, seenAt))
     const isKnown = known.some(({ logIndex }) => logIndex === payment.logIndex)
     await payments.notifyTopups(tx, isKnown ? gone : [...gone, { handle: topup?.handle ?? null }])

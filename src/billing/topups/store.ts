@@ -365,12 +365,18 @@ export async function deleteUnmatched(
 
 /**
  * Gives the wallet's top-ups and the payers of their payments another name, and deletes the transactions that it named.
+ *
+ * Authorizations that can still be paid keep the name by which the chain tells their transfer. Without it the transfer
+ * would never be credited.
  */
 export async function renameTopups(db: Db, wallet: Address, pseudonym: Address): Promise<void> {
   await db.execute(sql`
-    update topup_payments set payer = ${pseudonym}
-    where handle in (select handle from topups where wallet = ${wallet})`)
-  await db.update(topups).set({ wallet: pseudonym }).where(eq(topups.wallet, wallet))
+    with renamed as (
+      update topups set wallet = ${pseudonym}
+      where wallet = ${wallet} and authorization_block is null
+      returning handle
+    )
+    update topup_payments set payer = ${pseudonym} where handle in (select handle from renamed)`)
   await db
     .update(topupPurchases)
     .set({

@@ -44,21 +44,29 @@ export interface TokenDomain {
   readonly chainId: number
 }
 
-/** Whether the plain account of the payer signed the authorization. False for contract wallets, which their token asks. */
-export async function isSignedByAccount(
+/** What the payer of an authorization signs. */
+export function authorizationHash(
   { token, ...message }: TransferAuthorization,
   domain: TokenDomain,
-  signature: Hex,
-): Promise<boolean> {
-  if (size(signature) !== PLAIN_SIGNATURE_BYTES) return false
-  const hash = hashTypedData({
+): Hex {
+  return hashTypedData({
     domain: { ...domain, verifyingContract: token },
     types: TYPES,
     primaryType: 'TransferWithAuthorization',
     message,
   })
+}
+
+/** Whether the plain account of the payer signed the authorization. False for contract wallets. */
+export async function isSignedByAccount(
+  authorization: TransferAuthorization,
+  domain: TokenDomain,
+  signature: Hex,
+): Promise<boolean> {
+  if (size(signature) !== PLAIN_SIGNATURE_BYTES) return false
+  const hash = authorizationHash(authorization, domain)
   try {
-    return isAddressEqual(await recoverAddress({ hash, signature }), message.from)
+    return isAddressEqual(await recoverAddress({ hash, signature }), authorization.from)
   } catch {
     // No point of the curve belongs to the signature.
     return false

@@ -32,6 +32,13 @@ export interface SignedMessage {
   readonly signature: string
 }
 
+/** A signature over a hash, with its alleged signer. */
+export interface SignedHash {
+  readonly address: Address
+  readonly hash: Hex
+  readonly signature: Hex
+}
+
 /** Maximum length of a signature in bytes; contract wallets with many owners have long signatures. */
 const SIGNATURE_BYTES_MAX = 4096
 
@@ -89,9 +96,26 @@ export async function verifyMessage(
   const signed = signatureOfKey(message, signature)
   const key = signed && (recovery ? await recovery.recoverOne(signed) : recoverKey(signed))
   if (key !== undefined && isAddressOf(key, address)) return true
+  return verifyContractSignature(
+    { endpoints, turns },
+    { address, hash: hashMessage(message), signature },
+    signal,
+  )
+}
+
+/**
+ * Whether the contract wallet at `address` accepts the signature over `hash` now, deployed (ERC-1271) or not yet (ERC-6492).
+ *
+ * @throws AppError upstream `dependency_unavailable`
+ */
+export function verifyContractSignature(
+  { endpoints, turns }: Pick<VerifySource, 'endpoints' | 'turns'>,
+  { address, hash, signature }: SignedHash,
+  signal?: AbortSignal,
+): Promise<boolean> {
   return turns.take(() =>
     endpoints.ask(
-      (client) => isContractSigner(client, address, hashMessage(message), signature),
+      (client) => isContractSigner(client, address, hash, signature),
       signal,
       verifyLimitMs(endpoints.count),
     ),
