@@ -26,7 +26,11 @@ export async function deleteWatchAndCloseAlerts(
   await transact(deps.db, async (tx) => {
     await deleteWatch({ ...deps, db: tx }, caller, id)
     const closed = await acting.closeAlertsOfWatch(tx, id, deps.clock.now())
-    await delivery.reviseMessages(tx, closed)
+    await delivery.reviseMessages(
+      tx,
+      closed.map(({ id: alertId }) => alertId),
+      { ofIncidents: await listIdsOfIncidents(tx, closed) },
+    )
   })
 }
 

@@ -85,16 +85,23 @@ export async function setNextReminders(
     where a.id = r.id and a.recovered_at is null`)
 }
 
-/**
- * Closes the open alerts of a deleted watch, without a message.
- * @returns their ids
- */
-export async function closeAlertsOfWatch(db: Db, watchId: number, at: Date): Promise<number[]> {
-  const rows = await db.execute<{ id: number }>(sql`
+/** An alert that was closed, with its incident. */
+interface ClosedAlert extends Record<string, unknown> {
+  readonly id: number
+  readonly wallet: string
+  readonly incidentId: number
+}
+
+/** Closes the open alerts of a deleted watch, without a message. */
+export async function closeAlertsOfWatch(
+  db: Db,
+  watchId: number,
+  at: Date,
+): Promise<readonly ClosedAlert[]> {
+  return await db.execute<ClosedAlert>(sql`
     update alerts a set state = 'closed', recovered_at = ${at}, remind_at = null
     where a.watch_id = ${watchId} and a.is_episode and a.recovered_at is null
-    returning a.id`)
-  return rows.map(({ id }) => id)
+    returning a.id, a.wallet, a.incident_id as "incidentId"`)
 }
 
 /** An acknowledgement that has lost the name of its person. */
