@@ -176,7 +176,7 @@ test('once it is over it says how long it lasted and how many rounds were lost',
   const data = { roundStart, since: roundStart, gapSeconds: 360, missedRounds: 4, cost }
   await world.record(watchId, ...DUTIES.map((duty) => ({ event: `fsp.${duty}.recovered`, data })))
   const { text, heading, links } = await open()
-  expect(heading).toBe('🟢 Alpha is healthy again · 6 min, 4 rounds, about 2 FLR lost')
+  expect(heading).toBe('🟢 Alpha is healthy again · down 6 min, 4 rounds, about 2 FLR lost')
   expect(links).toHaveLength(5)
   expect(text).not.toContain('Acknowledge')
 })

@@ -366,10 +366,13 @@ function isGrouped({ kind, watchId, test }: WaitingDelivery): boolean {
   return GROUPED.has(kind) && watchId !== null && !test
 }
 
-/** Whether two deliveries are of one watch and kind, and both are alerts or both are recoveries. */
+/** Whether two deliveries are of one watch and kind, both are alerts or both are recoveries, and both or none have an incident. */
 function isLike(delivery: WaitingDelivery, lead: WaitingDelivery): boolean {
-  const { kind, watchId, recovery } = lead
-  const isSame = delivery.kind === kind && delivery.watchId === watchId
+  const { kind, watchId, recovery, incidentId } = lead
+  const isSame =
+    delivery.kind === kind &&
+    delivery.watchId === watchId &&
+    (delivery.incidentId === null) === (incidentId === null)
   return isSame && delivery.recovery === recovery && isGrouped(delivery)
 }
 

@@ -1181,12 +1181,18 @@ export interface EmailRecipientRequest {
 }
 
 export interface ErrorBudgetData {
+  /** Time at which the budget ends at the present rate; null if it lasts until the reward epoch ends. */
   budgetEndsAt: null;
+  /** Number of fulfilled cases in these rounds: prices, or rounds of the FDC. */
   done: number;
-  /** @format date-time */
+  /**
+   * Time at which the reward epoch is expected to end.
+   * @format date-time
+   */
   epochEndsAt: any;
   /** NodeID of the validator. */
   nodeId?: string;
+  /** Number of possible cases in these rounds. */
   possible: number;
   /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
   protocolMinimum: number;
@@ -1197,14 +1203,20 @@ export interface ErrorBudgetData {
   provider: string;
   /** Rate reached, 0 to 1. */
   rate: number;
+  /** Length in seconds of the time over which the rate was counted; null while it is unknown. */
   rateSeconds: number | null;
   /** Number of the reward epoch. */
   rewardEpochId: number;
+  /** Number of voting rounds of the reward epoch that were counted. */
   rounds: number;
+  /** Number of voting rounds that the reward epoch has left. */
   roundsLeft: number;
+  /** Number of whole voting rounds that may still be missed. */
   roundsToMiss: number;
   roundsUnknown?: number;
+  /** early: the set share is used, and the budget does not last at the present rate; most: 80% is used; spent: the condition can no longer be met; lasts: the budget lasts again. */
   stage: "early" | "most" | "spent" | "lasts";
+  /** Share of the error budget of the reward epoch that is used; 1 and more: the condition can no longer be met. */
   used: number;
   /** Number of the voting round. */
   votingRoundId: number;
@@ -2810,9 +2822,11 @@ export interface QueuedTest {
 export interface RateClaim {
   /** Minimal condition: mc-anchor, prices close to the median; mc-fdc, participation in the FDC. */
   condition: "mc-anchor" | "mc-fdc";
+  /** Number of fulfilled cases in these rounds: prices, or rounds of the FDC. */
   done: number;
   /** Kind of the claim, which determines its other properties. */
   kind: "rate";
+  /** Number of possible cases in these rounds. */
   possible: number;
   /**
    * Identity address of the data provider.
@@ -2825,7 +2839,7 @@ export interface RateClaim {
   round: number;
   /** Number of voting rounds counted, up to `round`. */
   rounds: number;
-  /** Slots in use. */
+  /** Share of the error budget of the reward epoch that is used; 1 and more: the condition can no longer be met. */
   used: number;
 }
 
