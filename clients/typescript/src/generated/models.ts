@@ -1213,6 +1213,7 @@ export interface ErrorBudgetData {
   roundsLeft: number;
   /** Number of whole voting rounds that may still be missed. */
   roundsToMiss: number;
+  /** Number of voting rounds of the reward epoch so far of which nothing is known, and which are not in the used share; absent if they are few. */
   roundsUnknown?: number;
   /** early: the set share is used, and the budget does not last at the present rate; most: 80% is used; spent: the condition can no longer be met; lasts: the budget lasts again. */
   stage: "early" | "most" | "spent" | "lasts";
