@@ -1,6 +1,6 @@
 /** Deletion of watches and of the data of chats, with its effects on alerts. */
 import { type Db, transact } from '#src/db/connection.ts'
-import { deleteMessagesOfRecipients } from '#src/delivery/log/delivery-log.ts'
+import { deleteMessagesOfRecipients, removeTakers } from '#src/delivery/log/delivery-log.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -10,6 +10,7 @@ import { forgetChat } from '#src/recipients/chats.ts'
 import { deleteWatch, forgetWatches } from '#src/watches/manage/service.ts'
 import * as acting from './acknowledge/store.ts'
 import { stopFollowing } from './followers/followers.ts'
+import { listIdsOfIncidents } from './incidents/part-store.ts'
 import { deleteAlertsOf } from './store.ts'
 
 /**
@@ -25,13 +26,17 @@ export async function deleteWatchAndCloseAlerts(
   await transact(deps.db, async (tx) => {
     await deleteWatch({ ...deps, db: tx }, caller, id)
     const closed = await acting.closeAlertsOfWatch(tx, id, deps.clock.now())
-    await delivery.reviseMessages(tx, closed)
+    await delivery.reviseMessages(
+      tx,
+      closed.map(({ id: alertId }) => alertId),
+      { ofIncidents: await listIdsOfIncidents(tx, closed) },
+    )
   })
 }
 
 /**
  * Deletes the data of a chat and its person: links, what it follows, messages with their texts, and the person's name in
- * records of actions. The wallets with their watches, alerts and ledger stay.
+ * records of actions, also of those in groups, and in the messages that show it. The wallets with their watches, alerts and ledger stay.
  *
  * @param who `name`: the person's name in records of actions
  */
@@ -45,7 +50,13 @@ export async function deleteChatData(
     const ids = gone.map(({ id }) => id)
     await deleteMessagesOfRecipients(tx, ids)
     const wallets = gone.map(({ wallet }) => wallet)
-    if (who.name !== null) await acting.removePersonName(tx, wallets, who.name)
+    const nameless = await acting.removePerson(tx, who, wallets)
+    const names = [...new Set(nameless.flatMap(({ name }) => name ?? []))]
+    await removeTakers(tx, await listIdsOfIncidents(tx, nameless), names)
+    await delivery.reviseMessages(
+      tx,
+      nameless.map(({ id: alertId }) => alertId),
+    )
   })
 }
 

@@ -111,6 +111,8 @@ export const alerts = pgTable(
     acknowledgedAt: timestamp('acknowledged_at', { withTimezone: true }),
     /** Name of the person who acknowledged the alert, from the channel that was used. */
     acknowledgedBy: text('acknowledged_by'),
+    /** Telegram account of that person, by which the name is found when the person deletes it. */
+    acknowledgedAccount: bigint('acknowledged_account', { mode: 'number' }),
     /** Time since which the alert is muted until it recovers. */
     mutedAt: timestamp('muted_at', { withTimezone: true }),
     remindersSent: integer('reminders_sent').notNull(),

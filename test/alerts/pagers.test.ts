@@ -344,3 +344,54 @@ test('a raised severity that PagerDuty refuses leaves its incident open until it
   expect(openIncidents()).toMatchObject([{ body: { payload: { severity: 'critical' } } }])
   await world.alice.request('DELETE', `/watches/${watch}`)
 })
+
+/** A watch that only a further PagerDuty service hears of, and a function that changes this recipient. */
+async function watchOfPager(name: string) {
+  const url = hooks.pagerDutyUrl()
+  const input = { name, channel: 'pagerduty', url, default: false }
+  const recipient = await world.alice.request('POST', '/recipients', input)
+  expect(recipient.status).toBe(201)
+  const watch = await world.watch(name)
+  const change = { recipientIds: [recipient.body.id] }
+  expect((await world.alice.request('PATCH', `/watches/${watch}`, change)).status).toBe(200)
+  return {
+    watch,
+    async set(properties: object): Promise<void> {
+      const path = `/recipients/${recipient.body.id}`
+      expect((await world.alice.request('PATCH', path, properties)).status).toBe(200)
+    },
+  }
+}
+
+test('deleting a watch resolves an incident whose last open alert was below the lowest severity', async () => {
+  const { watch, set } = await watchOfPager('Deleted with a quiet alert')
+  await set({ minSeverity: 'critical' })
+  await deliverLater()
+  hooks.clear()
+  await world.record(watch, { event: COMMIT, severity: 'critical' })
+  await deliverLater()
+  await world.record(watch, { event: FDC[0] ?? '', severity: 'warning' })
+  await world.record(watch, { event: `${COMMIT}.recovered` })
+  await deliverLater()
+  expect(openIncidents()).toHaveLength(1)
+  await world.alice.request('DELETE', `/watches/${watch}`)
+  await deliverLater()
+  expect(openIncidents()).toEqual([])
+})
+
+test('an incident that ends while PagerDuty is paused is resolved there when it is on again', async () => {
+  const { watch, set } = await watchOfPager('Paused')
+  await deliverLater()
+  hooks.clear()
+  await world.record(watch, { event: COMMIT })
+  await deliverLater()
+  await set({ status: 'disabled' })
+  await world.record(watch, { event: `${COMMIT}.recovered` })
+  await deliverLater()
+  expect(openIncidents()).toHaveLength(1)
+  await set({ status: 'active' })
+  world.clock.advance(3600)
+  await world.deliver()
+  expect(openIncidents()).toEqual([])
+  await world.alice.request('DELETE', `/watches/${watch}`)
+})

@@ -132,6 +132,43 @@ describe('deleting one’s data', () => {
     expect(chat.last().text).toContain('Watchdog watches wallets')
   })
 
+  test('leaves nothing of a member of a group who has acknowledged, and the names of others', async () => {
+    const people = ['Zenobia', 'Ann'].map((firstName) =>
+      world.telegram.person({ firstName, languageCode: 'en', started: true }),
+    )
+    const [member = 0, owner = 0] = people.map(({ id }) => id)
+    const { id } = world.telegram.group({
+      title: 'Crew',
+      members: [owner, member],
+      admins: [owner],
+    })
+    const group = world.chat(id, owner)
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('carol')}`)
+    await group.press('Link this chat')
+    const messages: number[] = []
+    for (const from of [member, owner]) {
+      const watch = await world.addWatch('carol', { label: `Node of ${from}` })
+      world.clock.advance(120)
+      await alerts.fire(watch, { event: 'fsp.ftso-commit' })
+      messages.push(group.last().id)
+      await group.press('Acknowledge', from)
+      world.clock.advance(120)
+      await alerts.fire(watch, { event: 'fsp.ftso-commit.recovered' })
+    }
+    const own = world.chat(member, member)
+    await own.say('/stop')
+    await own.press('Delete my data…')
+    await own.press('Delete my data')
+    await alerts.deliver()
+    const left = await everything()
+    expect(left.filter((row) => row.includes('Zenobia'))).toEqual([])
+    // The recovery of the other alert still says who had acknowledged it.
+    expect(left.some((row) => row.includes('takenBy') && row.includes('Ann'))).toBe(true)
+    const texts = messages.map((sent) => group.all().find((one) => one.id === sent)?.text)
+    expect(texts[0]).not.toContain('Zenobia')
+    expect(texts[1]).toContain('Ann')
+  })
+
   test('is possible without a link', async () => {
     const chat = world.person()
     await chat.say('/start')

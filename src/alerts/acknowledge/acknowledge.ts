@@ -40,10 +40,11 @@ export async function acknowledgeAlert(
   return await applyToAlert(deps, caller, id, acknowledgement(caller, by))
 }
 
-function acknowledgement({ wallet }: Caller, by: string | null): AlertAction {
+function acknowledgement({ wallet, telegramUserId }: Caller, by: string | null): AlertAction {
+  const account = telegramUserId ?? null
   return {
     what: 'alert acknowledged',
-    change: (tx, chosen, at) => acting.acknowledge(tx, wallet, { ...chosen, at, by }),
+    change: (tx, chosen, at) => acting.acknowledge(tx, wallet, { ...chosen, at, by, account }),
   }
 }
 

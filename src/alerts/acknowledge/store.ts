@@ -26,10 +26,16 @@ export interface ActionTarget {
 export async function acknowledge(
   db: Db,
   wallet: Address,
-  act: ActionTarget & { readonly at: Date; readonly by: string | null },
+  act: ActionTarget & {
+    readonly at: Date
+    readonly by: string | null
+    /** The person's Telegram account, for a press in a chat. */
+    readonly account: number | null
+  },
 ): Promise<number[]> {
   const rows = await db.execute<{ id: number }>(sql`
-    update alerts a set acknowledged_at = ${act.at}, acknowledged_by = ${act.by}, remind_at = null,
+    update alerts a set acknowledged_at = ${act.at}, acknowledged_by = ${act.by},
+      acknowledged_account = ${act.account}, remind_at = null,
       state = case when a.state = 'firing' then 'acknowledged' else a.state end
     ${ofAlert(wallet, act)} and a.acknowledged_at is null
     returning a.id`)
@@ -43,6 +49,7 @@ export async function acknowledge(
 export async function unacknowledge(db: Db, wallet: Address, act: ActionTarget): Promise<number[]> {
   const rows = await db.execute<{ id: number }>(sql`
     update alerts a set acknowledged_at = null, acknowledged_by = null,
+      acknowledged_account = null,
       state = case when a.state = 'acknowledged' then 'firing' else a.state end
     ${ofAlert(wallet, act)} and a.acknowledged_at is not null
     returning a.id`)
@@ -78,25 +85,49 @@ export async function setNextReminders(
     where a.id = r.id and a.recovered_at is null`)
 }
 
-/**
- * Closes the open alerts of a deleted watch, without a message.
- * @returns their ids
- */
-export async function closeAlertsOfWatch(db: Db, watchId: number, at: Date): Promise<number[]> {
-  const rows = await db.execute<{ id: number }>(sql`
-    update alerts a set state = 'closed', recovered_at = ${at}, remind_at = null
-    where a.watch_id = ${watchId} and a.is_episode and a.recovered_at is null
-    returning a.id`)
-  return rows.map(({ id }) => id)
+/** An alert that was closed, with its incident. */
+interface ClosedAlert extends Record<string, unknown> {
+  readonly id: number
+  readonly wallet: string
+  readonly incidentId: number
 }
 
-/** Removes a person's name from acknowledgements. */
-export async function removePersonName(
+/** Closes the open alerts of a deleted watch, without a message. */
+export async function closeAlertsOfWatch(
   db: Db,
-  wallets: readonly string[],
-  name: string,
-): Promise<void> {
-  await db.execute(sql`
-    update alerts set acknowledged_by = null
-    where wallet = any(${sql.param([...wallets])}::text[]) and acknowledged_by = ${name}`)
+  watchId: number,
+  at: Date,
+): Promise<readonly ClosedAlert[]> {
+  return await db.execute<ClosedAlert>(sql`
+    update alerts a set state = 'closed', recovered_at = ${at}, remind_at = null
+    where a.watch_id = ${watchId} and a.is_episode and a.recovered_at is null
+    returning a.id, a.wallet, a.incident_id as "incidentId"`)
+}
+
+/** An acknowledgement that has lost the name of its person. */
+interface Nameless extends Record<string, unknown> {
+  readonly id: number
+  readonly wallet: string
+  readonly incidentId: number
+  readonly name: string | null
+}
+
+/**
+ * Removes a person from acknowledgements: those of the person's account in any chat, also in a group, and in the wallets of
+ * the person's own chat those with the name. There is no index: people delete their data rarely.
+ */
+export async function removePerson(
+  db: Db,
+  { personId, name }: { readonly personId: number; readonly name: string | null },
+  ownWallets: readonly string[],
+): Promise<readonly Nameless[]> {
+  return await db.execute<Nameless>(sql`
+    with named as (
+      select a.id, a.acknowledged_by as name from alerts a
+      where a.acknowledged_account = ${personId}
+        or (a.wallet = any(${sql.param([...ownWallets])}::text[]) and a.acknowledged_by = ${name})
+      for update)
+    update alerts a set acknowledged_by = null, acknowledged_account = null
+    from named where a.id = named.id
+    returning a.id, a.wallet, a.incident_id as "incidentId", named.name`)
 }

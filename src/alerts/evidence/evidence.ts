@@ -40,6 +40,8 @@ export async function getEvidence(
 /** The evidence of an alert with its words, for a person. */
 export interface LinkedEvidence extends Reader {
   readonly evidence: AlertEvidence
+  /** Number of the alert's incident, as messages and pages show it. */
+  readonly incidentId: number
   readonly message: EnvelopeMessage
 }
 
@@ -63,6 +65,7 @@ export async function readLinkedEvidence(
   return {
     ...reader,
     evidence: await evidenceOf(deps, row, reader.locale),
+    incidentId: row.incidentId,
     message: renderRecordedAlert(deps, row, reader),
   }
 }

@@ -144,7 +144,11 @@ async function leave(tx: Db, follower: Follower, at: Date): Promise<void> {
   await deleteMessagesOfRecipients(tx, [follower.recipientId])
   const watchId = await unwatchForFollowers(tx, follower.wallet)
   if (watchId === undefined) return
-  await delivery.reviseMessages(tx, await closeAlertsOfWatch(tx, watchId, at))
+  const closed = await closeAlertsOfWatch(tx, watchId, at)
+  await delivery.reviseMessages(
+    tx,
+    closed.map(({ id }) => id),
+  )
 }
 
 function followedOf({ recipientId, provider, name }: Follower): Followed {

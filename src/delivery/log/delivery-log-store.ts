@@ -83,3 +83,17 @@ export async function deleteDeliveriesOfRecipients(
   await tx.execute(sql`delete from sent_messages where recipient_id = any(${ids}::int[])`)
   await deleteHeads(tx, recipientIds)
 }
+
+/** Removes these names from the envelopes of these alerts and recoveries, in the queue before the log. */
+export async function removeTakers(
+  tx: Db,
+  alertIds: readonly number[],
+  names: readonly string[],
+): Promise<void> {
+  for (const table of ['delivery_queue', 'delivery_log']) {
+    await tx.execute(sql`
+      update ${sql.identifier(table)} d set envelope = (d.envelope::jsonb - 'takenBy')::json
+      where d.alert_id = any(${sql.param([...alertIds])}::int[])
+        and d.envelope ->> 'takenBy' = any(${sql.param([...names])}::text[])`)
+  }
+}

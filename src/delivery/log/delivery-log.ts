@@ -61,3 +61,12 @@ export function countFailures(
 export function deleteMessagesOfRecipients(tx: Db, recipientIds: readonly number[]): Promise<void> {
   return store.deleteDeliveriesOfRecipients(tx, recipientIds)
 }
+
+/** Removes these names of people who have acknowledged from the recoveries among these alerts, sent or not. */
+export async function removeTakers(
+  tx: Db,
+  alertIds: readonly number[],
+  names: readonly string[],
+): Promise<void> {
+  if (alertIds.length > 0 && names.length > 0) await store.removeTakers(tx, alertIds, names)
+}

@@ -30,6 +30,8 @@ import * as retained from '../unsent/retained-store.ts'
 import type { RecordDeps } from './record-deps.ts'
 
 const RANDOM_STEPS = 2 ** 32
+/** Wait before a message that follows its incident is tried again at a recipient that is off. */
+const OFF_SECONDS = 1800
 
 /** Dependencies of a queue of results. */
 export interface ResultDeps extends RecordDeps {
@@ -304,6 +306,11 @@ async function recordChange(
     return
   }
   const { revisions } = change
+  // The incident may go on or end while the recipient is off.
+  if (attemptResult.kind === 'off' && CHANNELS[task.channel].followsIncident) {
+    const again = new Date(at.getTime() + OFF_SECONDS * 1000)
+    return await messages.recordNoChange(tx, change, { at: again, revisions })
+  }
   const step = RETRY_SECONDS[revisions]
   const again = attemptResult.kind === 'failed' && step !== undefined
   const wait = again ? changeWaitSeconds(attemptResult.error, step) : 0

@@ -54,7 +54,7 @@ export async function attemptTask(
     if (task.change?.isReplaced) return end(await removeReplaced(deps, task, opened, signal))
     const envelope = readEnvelope(deps, task)
     isTest = envelope.message.test
-    if (opened === undefined) return end({ kind: 'off' })
+    if (opened === undefined) return end({ kind: task.rows.length === 0 ? 'gone' : 'off' })
     if ('unreadable' in opened) throw unreadable(opened.unreadable)
     if (!canBeSentTo(opened.status, isTest)) return end({ kind: 'off' })
     const readable = checkedDestination(deps, task, opened)

@@ -25,13 +25,13 @@ type Encoded = z.input<typeof AlertEvidence>
 /** Template data of the page of an alert's evidence: first in words, then as in the document. */
 export function evidenceView(
   t: Translate,
-  { evidence, message, timezone }: LinkedEvidence,
+  { evidence, message, incidentId, timezone }: LinkedEvidence,
   code: string,
 ) {
-  const { alertId, rule, claim, unproven, sources } = evidence
+  const { rule, claim, unproven, sources } = evidence
   const encoded: Encoded = z.encode(AlertEvidence, evidence)
   return {
-    title: t('pages:evidence.title', { id: id(alertId) }),
+    title: t('pages:evidence.title', { id: id(incidentId) }),
     back: `/a/${code}`,
     json: `/a/${code}/evidence.json`,
     message: {

@@ -45,8 +45,8 @@ export interface Budget {
 }
 
 /**
- * The budget of a condition. Rounds without evidence count as if they had gone as the others: they neither use the budget
- * nor make it smaller.
+ * The budget of a condition. Rounds without evidence count as if nothing had gone wrong in them: they neither use the budget
+ * nor make it smaller, so what is used may be more (`unknownRounds`).
  *
  * @returns undefined without a possible case
  */
@@ -68,6 +68,20 @@ export function budgetOf(
     roundsToMiss: Math.max(0, Math.floor((allowed - missed) / ofOneRound + 1e-9)),
     roundsLeft: Math.max(0, endRound - 1 - round),
   }
+}
+
+/** Rounds without evidence that are too few to tell: an hour, and this share of the epoch so far. */
+const UNKNOWN_ROUNDS_FEW = 40
+const UNKNOWN_SHARE_FEW = 0.05
+
+/** Rounds of the epoch so far without evidence, of which nothing is in the budget; 0 if they are few. */
+export function unknownRounds(
+  { rounds }: Pick<CountedCases, 'rounds'>,
+  { round, firstRound }: EpochPlace,
+): number {
+  const passed = round - firstRound + 1
+  const unknown = passed - rounds
+  return unknown > Math.max(UNKNOWN_ROUNDS_FEW, UNKNOWN_SHARE_FEW * passed) ? unknown : 0
 }
 
 /** Cases that had gone wrong by a round. */

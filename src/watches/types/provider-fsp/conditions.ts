@@ -24,6 +24,7 @@ import {
   STAGES,
   type Stage,
   stageOf,
+  unknownRounds,
 } from './budget.ts'
 import { signalEvents } from './events.ts'
 import { EXAMPLE_NODE, PROVIDER_EXAMPLE } from './round-examples.ts'
@@ -124,6 +125,11 @@ const BudgetData = z
     protocolMinimum: z.number(),
     /** Rounds with evidence. */
     rounds: z.int(),
+    /**
+     * Rounds of the epoch so far without evidence, such as those before the service began to read; absent if they are few.
+     * Nothing that went wrong in them is in `used`.
+     */
+    roundsUnknown: z.int().exactOptional(),
     /** Fulfilled cases, and possible ones. */
     done: z.int(),
     possible: z.number(),
@@ -179,12 +185,18 @@ function dataOf(
 ): JsonObject {
   const timeOf = (of: number) => new Date((startsAt + (of - round) * ROUND_SECONDS) * 1000)
   const endRound = epoch?.endRound ?? round
+  const unknown = unknownRounds(counted, {
+    round,
+    firstRound: epoch?.firstRound ?? round,
+    endRound,
+  })
   const end = burning && endOfBudget(budget, burning.rate, { round, firstRound: 0, endRound })
   return z.encode(BudgetData, {
     ...{ provider, rewardEpochId: rewardEpoch, votingRoundId: round, stage },
     ...(name !== '' && { nodeId: name }),
     ...{ used: budget.used, rate: Math.min(1, counted.done / counted.possible) },
     ...{ protocolMinimum: minimum, ...counted },
+    ...(unknown > 0 && { roundsUnknown: unknown }),
     ...{ roundsToMiss: budget.roundsToMiss, roundsLeft: budget.roundsLeft },
     ...{ epochEndsAt: timeOf(endRound), budgetEndsAt: end === undefined ? null : timeOf(end) },
     rateSeconds: burning === undefined ? null : burning.rounds * ROUND_SECONDS,
@@ -279,7 +291,7 @@ export function conditionStatusOf(
 
 function presentBudget(_event: string, json: JsonObject): Presentation {
   const data = BudgetData.parse(json)
-  const { provider, nodeId, stage, roundsToMiss, budgetEndsAt, rateSeconds } = data
+  const { provider, nodeId, stage, roundsToMiss, budgetEndsAt, rateSeconds, roundsUnknown } = data
   const misses: DisplayValue =
     nodeId === undefined
       ? { kind: 'counted', unit: 'votingRounds', count: roundsToMiss }
@@ -298,6 +310,9 @@ function presentBudget(_event: string, json: JsonObject): Presentation {
       ...(budgetEndsAt !== null && { budgetEnds: { kind: 'instant', at: budgetEndsAt } }),
       ...(rateSeconds !== null && { rateOver: { kind: 'duration', seconds: rateSeconds } }),
       ...(nodeId !== undefined && { node: { kind: 'identifier', value: nodeId } }),
+      ...(roundsUnknown !== undefined && {
+        uncounted: { kind: 'counted', unit: 'votingRounds', count: roundsUnknown },
+      }),
     },
     fields: [
       'provider',
@@ -307,6 +322,7 @@ function presentBudget(_event: string, json: JsonObject): Presentation {
       'epochEnds',
       'rate',
       'minimum',
+      ...(roundsUnknown === undefined ? [] : ['uncounted']),
     ],
     ...(stage === 'spent' && { form: 'spent' }),
   }

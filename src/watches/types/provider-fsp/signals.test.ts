@@ -865,6 +865,27 @@ describe('the error budget of a minimal condition', () => {
     )
     expect(firings).toEqual([])
   })
+
+  test('an alert says of how many rounds of the epoch nothing is known, if they are not few', () => {
+    const alertOf = (rounds: number) => {
+      const whole = epochAfter(1999, 600)
+      const anchors = { done: (rounds - 600) * 63, possible: rounds * 63, rounds }
+      const epoch = whole.epoch && { ...whole.epoch, judged: rounds, anchors }
+      const { firings } = mcAnchor.evaluate(
+        mcAnchor.initial,
+        { ...whole, ...(epoch && { epoch }) },
+        { target: { provider: PROVIDER }, settings: {}, parameters: { percent: 25 } },
+      )
+      const data = firings[0]?.data ?? {}
+      return { data, fields: mcAnchor.present('fsp.mc-anchor', data).fields }
+    }
+    const late = alertOf(600)
+    expect(late.data).toMatchObject({ stage: 'most', roundsUnknown: 1400 })
+    expect(late.fields).toContain('uncounted')
+    const almostWhole = alertOf(1950)
+    expect(almostWhole.data).not.toHaveProperty('roundsUnknown')
+    expect(almostWhole.fields).not.toContain('uncounted')
+  })
 })
 
 describe('validators', () => {
