@@ -159,7 +159,7 @@ describe('a person whose chat may spend', () => {
   })
 
   test('tops up again, and the quote becomes the receipt', async () => {
-    await topUp('19,500 credits')
+    await topUp('19.50 USD (19,500 credits)')
     await cleo.say('/status')
     const status = await cleo.read('Chain: block')
     expect(normalizedText(status.text)).toContain('💳 19.50 USD (19,500 credits) · 🎟️ Slots: 1 of 2')
