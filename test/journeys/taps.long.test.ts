@@ -162,7 +162,9 @@ describe('a person whose chat may spend', () => {
     await topUp('19.50 USD (19,500 credits)')
     await cleo.say('/status')
     const status = await cleo.read('Chain: block')
-    expect(normalizedText(status.text)).toContain('💳 19.50 USD (19,500 credits) · 🎟️ Watches: 1 of 2')
+    expect(normalizedText(status.text)).toContain(
+      '💳 19.50 USD (19,500 credits) · 🎟️ Watches: 1 of 2',
+    )
   })
 })
 
