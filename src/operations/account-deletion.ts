@@ -24,7 +24,7 @@ export const AccountDeletion = z.strictObject({
     .int()
     .min(0)
     .max(CREDITS_MAX)
-    .meta({ description: 'operations:field.forfeitCredits' }),
+    .meta({ description: 'operations:field.forfeitCredits', format: 'int64' }),
 })
 export type AccountDeletion = z.output<typeof AccountDeletion>
 
