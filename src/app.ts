@@ -379,11 +379,11 @@ function directPaymentsOf(
   const { chain, log } = app
   if (key !== undefined) {
     const account = createSettlementAccount({ endpoints: chain.access.endpoints, key, chainId })
-    const settler = createOwnSettler({ account, chain, log })
+    const settler = createOwnSettler({ account, log })
     return createDirectPayments({ ...app, settler, payTo, chainId })
   }
   if (url === undefined) return undefined
-  const settler = createFacilitator({ ask: createFacilitatorClient(url), chain, log })
+  const settler = createFacilitator({ ask: createFacilitatorClient(url), log })
   return createDirectPayments({ ...app, settler, payTo, chainId })
 }
 

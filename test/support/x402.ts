@@ -28,7 +28,7 @@ export async function directWorld(over: Readonly<Record<string, string>> = {}, w
   if (waitMs !== undefined && !('X402_FACILITATOR_URL' in over)) {
     const { chain, log } = app
     const account = createSettlementAccount({ endpoints: chain.access.endpoints, key, chainId: 14 })
-    const settler = createOwnSettler({ account, chain, log })
+    const settler = createOwnSettler({ account, log })
     const parts = { settler, payTo: contracts.payTo, chainId: 14, waitMs }
     setDirectPayments(app, createDirectPayments({ ...app, ...parts }))
   }

@@ -1,11 +1,9 @@
 /** Payments sent by a facilitator, a server of x402 that the operator chose. Nothing that it says counts as a payment. */
 import { z } from 'zod'
-import type { Chain } from '#src/chain/chain.ts'
 import type { AskFacilitator } from '#src/chain/payments/facilitator-client.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { type Settler, type SignedPayment, X402_VERSION } from './model.ts'
-import { checkSigner } from './own-settler.ts'
 
 /** @see x402, `specs/x402-specification-v2.md`, section 7 */
 const Verified = { schema: z.looseObject({ isValid: z.boolean() }), timeoutMs: 5000 }
@@ -14,17 +12,13 @@ const Settled = { schema: z.looseObject({ success: z.boolean() }), timeoutMs: 20
 /** Asks a facilitator to check and to send authorized transfers. */
 export function createFacilitator({
   ask,
-  chain,
   log,
 }: {
   readonly ask: AskFacilitator
-  readonly chain: Pick<Chain, 'isSignedByContract'>
   readonly log: Logger
 }): Settler {
   return {
     async check(payment, signal) {
-      const reason = await checkSigner(chain, payment, signal)
-      if (reason !== undefined) return reason
       const answer = await ask('verify', bodyOf(payment), Verified, signal)
       if (!answer.ok) {
         log.warn({ reason: answer.reason }, 'facilitator did not check a payment')

@@ -104,7 +104,7 @@ export type PaymentReason =
   | 'invalid_exact_evm_payload_signature'
   | 'invalid_transaction_state'
 
-/** Checks payments, and has them sent. */
+/** Checks payments whose signature is checked, and has them sent. */
 export interface Settler {
   /**
    * Why the payment cannot be made now; undefined if it can.

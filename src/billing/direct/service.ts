@@ -34,6 +34,7 @@ import {
   payloadOf,
   readPayment,
 } from './rules.ts'
+import { checkSigner } from './signer.ts'
 
 /** A payment that was credited. */
 export interface DirectPayment {
@@ -219,12 +220,14 @@ async function isUsed(
 }
 
 async function checkNow(
-  { settler, clock }: Deps,
+  { settler, chain, clock }: Deps,
   payment: SignedPayment,
   signal: AbortSignal | undefined,
 ): Promise<PaymentReason | undefined> {
-  if (isInTime(payment, clock.now())) return await settler.check(payment, signal)
-  return 'invalid_exact_evm_payload_authorization_valid_before'
+  if (!isInTime(payment, clock.now())) {
+    return 'invalid_exact_evm_payload_authorization_valid_before'
+  }
+  return (await checkSigner(chain, payment, signal)) ?? (await settler.check(payment, signal))
 }
 
 /**
