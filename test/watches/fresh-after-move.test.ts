@@ -77,6 +77,15 @@ async function freshService() {
       )
       return row?.count ?? 0
     },
+    /** Whether providers were judged at the present time of the clock, and have current data. */
+    isCurrent: async () => {
+      const [row] = await fresh.app.db.execute<{ observedAt: string | null; since: string | null }>(
+        `select observed_at as "observedAt", failing_since as since from observation_cursors
+        where type = 'provider-fsp'`,
+      )
+      if (row?.observedAt == null) return false
+      return row.since === null && new Date(row.observedAt) >= world.clock.now()
+    },
     async close() {
       await jobs.stop()
       await fresh.close()
@@ -88,12 +97,16 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await wait(200)
 }
 
-/** Plays rounds until the provider that does not commit is reported. */
-async function playUntilReported({ eventsOf }: Awaited<ReturnType<typeof freshService>>) {
+/**
+ * Plays rounds until the provider that does not commit is reported. A round begins when the former one is judged: the
+ * clock follows the chain, so that a service which is left behind would rightly say that it has no data.
+ */
+async function playUntilReported(service: Awaited<ReturnType<typeof freshService>>) {
   await until(async () => {
     await world.simulation().playRounds(1)
     await world.devnet.mine(2, 1)
-    return (await eventsOf('Silent')).includes('fsp.ftso-commit')
+    await until(service.isCurrent)
+    return (await service.eventsOf('Silent')).includes('fsp.ftso-commit')
   })
 }
 
