@@ -17,7 +17,7 @@
  *    the wallet that owns the object (`findWatch`). `middleware/guard.ts` checks them.
  */
 import type { Composer, Middleware } from 'grammy'
-import { type ArgumentsOf, argumentsOf, type Verb } from '#src/actions/codec.ts'
+import { type ArgumentsOf, isPressOf, type Verb } from '#src/actions/codec.ts'
 import { checkedKey } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import { unlinkedHome } from '../views/hello.ts'
@@ -115,7 +115,7 @@ export function onPress<V extends Verb>(
   registerVerb(verb, rights)
   composer.use(async (ctx, next) => {
     const { press } = ctx
-    if (press?.verb !== verb) return next()
-    await handle(ctx, argumentsOf<V>({ verb, args: press.args }))
+    if (!isPressOf(press, verb)) return next()
+    await handle(ctx, press.args)
   })
 }

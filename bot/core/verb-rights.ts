@@ -2,13 +2,7 @@
  * Verbs that have a handler, with the right to press them. A button without a handler is omitted from every
  * screen, so that a removed feature removes its buttons.
  */
-import {
-  type ArgumentsOf,
-  argumentsOf,
-  type Press,
-  unpacked,
-  type Verb,
-} from '#src/actions/codec.ts'
+import { type ArgumentsOf, isPressOf, type Press, unpacked, type Verb } from '#src/actions/codec.ts'
 
 /** Who may press a button. By default: in a linked chat, in groups administrators who linked the wallet. */
 export interface PressRights<V extends Verb = Verb> {
@@ -35,8 +29,10 @@ export function registerVerb<V extends Verb>(verb: V, rights: PressRights<V> = {
   const { privately, ...others } = rights
   verbs.set(verb, {
     ...others,
-    privately: ({ args }) =>
-      typeof privately === 'function' ? privately(argumentsOf<V>({ verb, args })) : privately,
+    privately: (press) => {
+      if (typeof privately !== 'function') return privately
+      return isPressOf(press, verb) ? privately(press.args) : undefined
+    },
   })
 }
 

@@ -23,11 +23,10 @@ export type ArgumentsOf<V extends Verb> = {
   readonly [Name in keyof (typeof VERBS)[V]]: z.output<(typeof VERBS)[V][Name] & z.ZodType>
 }
 
-/** Decoded data of a button. */
-export interface Press<V extends Verb = Verb> {
-  readonly verb: V
-  readonly args: Readonly<Record<string, unknown>>
-}
+/** Decoded data of a button. The verb tells the type of the arguments. */
+export type Press<V extends Verb = Verb> = {
+  readonly [Each in V]: { readonly verb: Each; readonly args: ArgumentsOf<Each> }
+}[V]
 
 /** Names of all verbs. */
 export const VERB_NAMES: readonly Verb[] = Object.keys(VERBS).filter(isVerb)
@@ -62,13 +61,16 @@ export function unpacked(data: string): Press | undefined {
     if (!parsed.success) return undefined
     args[name] = parsed.data
   }
-  return { verb, args }
+  // Safe: the arguments were parsed with the schemas of this verb.
+  return { verb, args } as Press
 }
 
-/** Arguments of a press whose verb is known. */
-export function argumentsOf<V extends Verb>(press: Press<V>): ArgumentsOf<V> {
-  // Safe: `unpacked` parsed the arguments with the schemas of this verb.
-  return press.args as ArgumentsOf<V>
+/** Whether a press is of this verb. */
+export function isPressOf<V extends Verb>(
+  press: Press | undefined,
+  verb: V,
+): press is Press & Press<V> {
+  return press?.verb === verb
 }
 
 /**

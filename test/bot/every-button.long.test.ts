@@ -356,8 +356,9 @@ const CHOICES: ReadonlySet<string> = new Set(['new.flip', 'new.who', 'new.page',
  */
 async function pressStep(world: BotWorld, chat: TestChat): Promise<void> {
   for (const data of dataOf(chat.last())) {
-    const { verb, args } = unpacked(data) ?? { verb: 'none', args: {} }
-    const isBeside = args.field === 'who' || args.value === 'choose'
+    const { verb, args } = unpacked(data) ?? { verb: 'none' as const, args: {} }
+    const isBeside =
+      ('field' in args && args.field === 'who') || ('value' in args && args.value === 'choose')
     if (!CHOICES.has(verb) && !isBeside) continue
     await press(world, chat, data)
     if (isBeside) await pressStep(world, chat)

@@ -8,7 +8,7 @@ const verbs = REGISTRY.length === 0 ? [] : VERB_NAMES
 
 /** A press of a verb, with the arguments of a watch where it has any. */
 function pressOf(verb: Press['verb']): Press {
-  return unpacked(`1:${verb}:1`) ?? { verb, args: { id: 1 } }
+  return unpacked(`1:${verb}:1`) ?? ({ verb, args: { id: 1 } } as Press)
 }
 
 test('refuses money, recipients, settings and new watches in groups', () => {

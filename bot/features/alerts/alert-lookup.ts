@@ -1,6 +1,6 @@
 /** Finds the alert and wallet of a pressed button and redraws its message. */
 
-import { argumentsOf, type Press, unpacked, type Verb } from '#src/actions/codec.ts'
+import { type Press, unpacked } from '#src/actions/codec.ts'
 import type { AlertCard } from '#src/alerts/history/card.ts'
 import type { OpenPart } from '#src/channels/envelope.ts'
 import { PART_OF_CODE } from '#src/channels/telegram/buttons.ts'
@@ -63,33 +63,30 @@ function offered(ctx: BotContext): readonly { readonly label: string; readonly p
   })
 }
 
-/** Verbs of buttons below one alert. */
-const ALERT_VERBS: ReadonlySet<Verb> = new Set([
-  'alert.ack',
-  'alert.unack',
-  'alert.mute',
-  'alert.open',
-])
-
 /** Id of the alert that a message is about, from its buttons; undefined for a group of alerts. */
 export function alertIdOfMessage(ctx: BotContext): number | undefined {
-  const offer = offered(ctx).find(({ press }) => ALERT_VERBS.has(press.verb))
-  return offer && argumentsOf<'alert.card'>({ verb: 'alert.card', args: offer.press.args }).id
+  for (const { press } of offered(ctx)) {
+    switch (press.verb) {
+      case 'alert.ack':
+      case 'alert.unack':
+      case 'alert.mute':
+      case 'alert.open':
+        return press.args.id
+    }
+  }
+  return undefined
 }
 
 /** What is open below the pressed card: the ways to mute, or the section of the help whose button has a tick. */
 function openBelow(ctx: BotContext): OpenPart | undefined {
   const offers = offered(ctx)
-  if (offers.some(({ press }) => press.verb === 'alert.mute' && press.args['duration'] !== '0')) {
+  if (offers.some(({ press }) => press.verb === 'alert.mute' && press.args.duration !== '0')) {
     return 'mute'
   }
-  const offer = offers.find(
-    ({ label, press }) => press.verb === 'alert.open' && label.startsWith('✓'),
-  )
-  if (offer === undefined) return undefined
-  return PART_OF_CODE[
-    argumentsOf<'alert.open'>({ verb: 'alert.open', args: offer.press.args }).part
-  ]
+  for (const { label, press } of offers) {
+    if (press.verb === 'alert.open' && label.startsWith('✓')) return PART_OF_CODE[press.args.part]
+  }
+  return undefined
 }
 
 /** The delivery in the pressed message, if it is an alert that was sent for one of the chat's wallets. */
@@ -180,8 +177,7 @@ export async function updatePressedCard(
   id: number,
   open: OpenPart | null = helpBelow(ctx),
 ): Promise<void> {
-  const isCard = offered(ctx).some(({ press }) => ALERT_VERBS.has(press.verb))
-  if (isCard) await showAlert(ctx, id, { open: open ?? undefined })
+  if (alertIdOfMessage(ctx) !== undefined) await showAlert(ctx, id, { open: open ?? undefined })
 }
 
 function helpBelow(ctx: BotContext): OpenPart | null {

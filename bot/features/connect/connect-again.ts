@@ -1,4 +1,4 @@
-import { argumentsOf, type ButtonData, packed, unpacked } from '#src/actions/codec.ts'
+import { type ButtonData, packed, unpacked } from '#src/actions/codec.ts'
 
 /**
  * Button data of the screen on which the right to spend was requested: the quote, the choice of the asset for the same
@@ -10,15 +10,9 @@ export function originOfSpendRequest(goesOn: string | undefined): ButtonData {
   const press = goesOn === undefined ? undefined : unpacked(goesOn)
   switch (press?.verb) {
     case 'slots.quote':
-      return packed(
-        'slots.quote',
-        argumentsOf<'slots.quote'>({ verb: press.verb, args: press.args }),
-      )
+      return packed('slots.quote', press.args)
     case 'topup.buy': {
-      const { quantity, periods, renew } = argumentsOf<'topup.buy'>({
-        verb: press.verb,
-        args: press.args,
-      })
+      const { quantity, periods, renew } = press.args
       return packed('topup.slots', { quantity, periods, renew })
     }
     default:
@@ -37,25 +31,19 @@ export function connectAgainData(asked: {
   const press = asked.goesOn === undefined ? undefined : unpacked(asked.goesOn)
   switch (press?.verb) {
     case 'slots.quote':
-      return packed(
-        'slots.allow',
-        argumentsOf<'slots.quote'>({ verb: press.verb, args: press.args }),
-      )
+      return packed('slots.allow', press.args)
     // This step requests the right to spend again, as long as the chat lacks it.
     case 'topup.buy':
-      return packed('topup.buy', argumentsOf<'topup.buy'>({ verb: press.verb, args: press.args }))
+      return packed('topup.buy', press.args)
     case 'connect.watch':
-      return packed(
-        'connect.watch',
-        argumentsOf<'connect.watch'>({ verb: press.verb, args: press.args }),
-      )
+      return packed('connect.watch', press.args)
     // Connects a chat without a wallet.
     case 'feed.watch':
-      return packed('feed.watch', argumentsOf<'feed.watch'>({ verb: press.verb, args: press.args }))
+      return packed('feed.watch', press.args)
     case 'rec.group':
-      return packed('rec.group', argumentsOf<'rec.group'>({ verb: press.verb, args: press.args }))
+      return packed('rec.group', press.args)
     case 'rec.card':
-      return packed('rec.card', argumentsOf<'rec.card'>({ verb: press.verb, args: press.args }))
+      return packed('rec.card', press.args)
     default:
       return packed('connect', { spend: asked.spend })
   }

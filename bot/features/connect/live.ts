@@ -4,7 +4,7 @@
  * with the code is another one, which changes when the code expires unused.
  */
 
-import { argumentsOf, type ButtonData, packed, unpacked } from '#src/actions/codec.ts'
+import { type ButtonData, packed, unpacked } from '#src/actions/codec.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
@@ -228,7 +228,7 @@ async function nextStep(
   const press = unpacked(goesOn)
   switch (press?.verb) {
     case 'connect.watch': {
-      const args = argumentsOf<'connect.watch'>({ verb: press.verb, args: press.args })
+      const args = press.args
       const query = { text: args.address }
       const [named] = (await invoke(app, searchProviders, caller, { query })).output.data
       const name = named?.name ?? walletName(args.address)
@@ -237,25 +237,25 @@ async function nextStep(
       )
     }
     case 'feed.watch': {
-      const { feed } = argumentsOf<'feed.watch'>({ verb: press.verb, args: press.args })
+      const { feed } = press.args
       return watchStep(feed, packed('feed.watch', { feed }), (terms) =>
         packed('trial.feed', { feed, terms }),
       )
     }
     case 'rec.group': {
-      const args = argumentsOf<'rec.group'>({ verb: press.verb, args: press.args })
+      const args = press.args
       return { label: t('bot:button.setUpGroup'), data: packed('rec.group', args) }
     }
     case 'rec.card': {
-      const args = argumentsOf<'rec.card'>({ verb: press.verb, args: press.args })
+      const args = press.args
       return { label: t('bot:button.openRecipient'), data: packed('rec.card', args) }
     }
     case 'slots.quote': {
-      const args = argumentsOf<'slots.quote'>({ verb: press.verb, args: press.args })
+      const args = press.args
       return { label: t('bot:button.addSlots'), data: packed('slots.quote', args) }
     }
     case 'topup.buy': {
-      const args = argumentsOf<'topup.buy'>({ verb: press.verb, args: press.args })
+      const args = press.args
       const { quantity, periods, renew } = args
       const data = packed('slots.quote', { quantity, periods, renew })
       return { label: t('bot:button.addSlots'), data }

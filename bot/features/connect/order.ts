@@ -1,5 +1,5 @@
 /** Lines of HTML about the purchase for which a chat requests the right to spend, for the screen with the code. */
-import { argumentsOf, unpacked } from '#src/actions/codec.ts'
+import { unpacked } from '#src/actions/codec.ts'
 import { PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
@@ -21,10 +21,10 @@ type Lines = readonly (string | undefined)[]
 export async function orderLines(ctx: BotContext, goesOn: string | undefined): Promise<Lines> {
   const press = goesOn === undefined ? undefined : unpacked(goesOn)
   if (press?.verb === 'slots.quote') {
-    return fromCredits(ctx, argumentsOf<'slots.quote'>({ ...press, verb: press.verb }))
+    return fromCredits(ctx, press.args)
   }
   if (press?.verb !== 'topup.buy') return []
-  const asked = argumentsOf<'topup.buy'>({ ...press, verb: press.verb })
+  const asked = press.args
   const { quantity, periods, asset, credits } = asked
   const { balanceCredits } = await ctx.call(getWalletStatus)
   const { totalCredits } = priceSlots(quantity, periods)

@@ -1,4 +1,4 @@
-import { type ArgumentsOf, argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
+import { type ArgumentsOf, packed, unpacked } from '#src/actions/codec.ts'
 import type { PartCode } from '#src/actions/verbs.ts'
 import { type ExampleKind, recentExample } from '#src/alerts/messages/example.ts'
 import { TEST_GLYPH } from '#src/channels/card/wording.ts'
@@ -86,10 +86,10 @@ function partOf(data: string): ExamplePart | undefined {
     case 'watch.unmute':
       return 'q'
     case 'alert.mute':
-      return press.args['duration'] === '1h' ? 'q' : undefined
+      return press.args.duration === '1h' ? 'q' : undefined
     case 'alert.open': {
       // Two buttons below the example lead on, so that the further help has no room.
-      const { part } = argumentsOf<'alert.open'>({ verb: 'alert.open', args: press.args })
+      const { part } = press.args
       return part === 'd' || part === 'm' ? part : undefined
     }
     default:

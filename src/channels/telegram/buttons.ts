@@ -1,6 +1,5 @@
 import {
   alertsOfLast24Hours,
-  argumentsOf,
   type ButtonData,
   type MuteDuration,
   type PartCode,
@@ -104,9 +103,9 @@ function dataOfTest(button: Button, press: Press): ButtonData | string {
     case 'alert.ack':
       return packed('test.try', { what: 'ack' })
     case 'alert.mute':
-      return packed('test.try', { what: press.args['duration'] === 'rec' ? 'rec' : 'mute' })
+      return packed('test.try', { what: press.args.duration === 'rec' ? 'rec' : 'mute' })
     case 'alert.open': {
-      const { part } = argumentsOf<'alert.open'>({ verb: press.verb, args: press.args })
+      const { part } = press.args
       return packed('test.open', { part })
     }
     default:
@@ -114,16 +113,21 @@ function dataOfTest(button: Button, press: Press): ButtonData | string {
   }
 }
 
+/** Whether a button opens the ways to mute. */
+function opensMute(press: Press): boolean {
+  return press.verb === 'alert.open' && press.args.part === 'm'
+}
+
 function needsWrite(button: Button): boolean {
   const press = 'data' in button ? unpacked(button.data) : undefined
-  return press !== undefined && (NEEDS_WRITE.has(press.verb) || press.args['part'] === 'm')
+  return press !== undefined && (NEEDS_WRITE.has(press.verb) || opensMute(press))
 }
 
 /** A help button has a tick while its section is expanded. */
 function tickedIfOpen(button: Button, open: OpenPart | undefined): Button {
   const press = 'data' in button ? unpacked(button.data) : undefined
-  if (press?.verb !== 'alert.open' || press.args['part'] === 'm') return button
-  const isOpen = open !== undefined && press.args['part'] === CODE_OF_PART[open]
+  if (press?.verb !== 'alert.open' || opensMute(press)) return button
+  const isOpen = open !== undefined && press.args.part === CODE_OF_PART[open]
   return { ...button, isTicked: isOpen }
 }
 

@@ -3,7 +3,7 @@
  * the top-up is created. The connect page then links to the pay page, and the chat shows the top-up.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import { argumentsOf, unpacked } from '#src/actions/codec.ts'
+import { unpacked } from '#src/actions/codec.ts'
 import { PAYMENT_ASSETS } from '#src/billing/price-list.ts'
 import type { NewTopup } from '#src/billing/topups/model.ts'
 import { symbolOf } from '#src/billing/topups/rules.ts'
@@ -57,7 +57,7 @@ export async function draftConnectPurchase(
 function purchaseOf({ billing }: App, goesOn: string | undefined): NewTopup | undefined {
   const press = goesOn === undefined ? undefined : unpacked(goesOn)
   if (press?.verb !== 'topup.buy') return undefined
-  const order = argumentsOf<'topup.buy'>({ verb: press.verb, args: press.args })
+  const order = press.args
   const { asset, credits, quantity: slots, periods, renew: autoRenew } = order
   const paymentAsset = PAYMENT_ASSETS.find(({ key }) => key === asset)
   const symbol =

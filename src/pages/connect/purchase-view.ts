@@ -1,5 +1,5 @@
 /** Texts of the purchase that a chat requested together with the right to spend. */
-import { argumentsOf, unpacked } from '#src/actions/codec.ts'
+import { unpacked } from '#src/actions/codec.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '#src/billing/price-list.ts'
 import { creditsWithUsd, renewalText, usdText } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
@@ -37,11 +37,11 @@ export async function readAskedPurchase(
 ): Promise<AskedPurchase | undefined> {
   const press = goesOn === undefined ? undefined : unpacked(goesOn)
   if (press?.verb === 'slots.quote') {
-    const { quantity, periods, renew } = argumentsOf<'slots.quote'>({ ...press, verb: press.verb })
+    const { quantity, periods, renew } = press.args
     return { slots: quantity, periods, autoRenew: renew, topup: undefined }
   }
   if (press?.verb !== 'topup.buy') return undefined
-  const asked = argumentsOf<'topup.buy'>({ ...press, verb: press.verb })
+  const asked = press.args
   const { quantity: slots, periods, renew: autoRenew, credits } = asked
   const key = PAYMENT_ASSETS.find((known) => known.key === asked.asset)?.key
   const topup =
