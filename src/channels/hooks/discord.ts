@@ -22,10 +22,9 @@ import {
   USUAL_TRAITS,
 } from '../define.ts'
 import type { Envelope, MessageState } from '../envelope.ts'
-import { floodSeconds, rateLimitError, refusalOf } from '../requests/http-answer.ts'
 import type { SafeAnswer } from '../requests/http-exchange.ts'
-import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from '../requests/rate-limiter.ts'
 import { asShown, withoutNames } from '../updates/shown.ts'
+import { createHookSender } from './hook-sender.ts'
 import {
   type HookDeps,
   type HookDestination,
@@ -96,7 +95,12 @@ export const discord = {
 } as const satisfies ChannelDefinition<RequestBodyPreview, HookDeps>
 
 function createDiscord(deps: HookDeps): Channel<unknown> {
-  const rateLimiter = createRateLimiter({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
+  const send = createHookSender(deps, {
+    keyMs: HOOK_MS,
+    gone: GONE,
+    floodSeconds: 1,
+    statedSeconds: (answer) => read(answer).retry_after,
+  })
   return defineChannel<HookDestination>({
     destination: Destination.refine(({ url }) => isHookOf(SERVICE, url, deps.allowPrivate)),
     form: hookForm(SERVICE, deps.allowPrivate),
@@ -107,7 +111,7 @@ function createDiscord(deps: HookDeps): Channel<unknown> {
     partitionKey: ({ url }) => `discord ${hookOf(url).id}`,
     send: async ({ url }, envelope, context) => {
       const body = discordBody(envelope, { now: context.now })
-      const answer = await request(deps, rateLimiter, { url, method: 'POST', body, context })
+      const answer = await request(send, { url, method: 'POST', body, context })
       const { statusCode } = answer
       const { id } = read(answer)
       return { statusCode, ...(id !== undefined && { messageId: id }) }
@@ -115,11 +119,11 @@ function createDiscord(deps: HookDeps): Channel<unknown> {
     edit: async ({ url }, messageId, envelope, state, context) => {
       const body = discordBody(envelope, { state })
       const asked = { url, method: 'PATCH', messageId, body, context } as const
-      const answer = await request(deps, rateLimiter, asked)
+      const answer = await request(send, asked)
       return read(answer).code === UNKNOWN_MESSAGE ? {} : { messageId }
     },
     remove: async ({ url }, messageId, context) => {
-      await request(deps, rateLimiter, { url, method: 'DELETE', messageId, body: '', context })
+      await request(send, { url, method: 'DELETE', messageId, body: '', context })
     },
   })
 }
@@ -228,43 +232,25 @@ function pieces(text: string): string[] {
   return [...graphemesOf(inert)].map((character) => character.replace(/[\\*_~`|<>#[\]()]/g, '\\$&'))
 }
 
-async function request(
-  deps: HookDeps,
-  rateLimiter: RateLimiter,
+type Sender = ReturnType<typeof createHookSender>
+
+function request(
+  send: Sender,
   asked: {
     readonly url: string
     readonly method: 'POST' | 'PATCH' | 'DELETE'
     readonly messageId?: string
     readonly body: string
-    readonly context: Pick<SendContext, 'signal' | 'now'>
+    readonly context: Pick<SendContext, 'now' | 'signal' | 'timeoutMs'>
   },
 ): Promise<SafeAnswer> {
-  const { context } = asked
+  const { method, body, context } = asked
   const { id, root, thread } = hookOf(asked.url)
-  const earlyMs = await rateLimiter.turn(id, {
-    patienceMs: TURN_WAIT_MS_MAX,
-    signal: context.signal,
-  })
-  if (earlyMs !== undefined) throw rateLimitError(earlyMs / 1000)
   const isNew = asked.messageId === undefined
   const path = isNew ? '' : `/messages/${asked.messageId}`
   const query = new URLSearchParams({ ...(isNew && { wait: 'true' }), ...thread })
-  const answer = await deps.post(`${root}${path}?${query}`, {
-    method: asked.method,
-    headers: { 'Content-Type': 'application/json', 'User-Agent': deps.userAgent },
-    body: asked.body,
-    signal: context.signal,
-  })
-  const { code, retry_after: wait } = read(answer)
-  if (answer.statusCode === 429) {
-    const seconds = floodSeconds(answer, { now: context.now, stated: wait, usual: 1 })
-    rateLimiter.hold(id, seconds * 1000)
-    throw rateLimitError(seconds, answer.statusCode)
-  }
-  const refusal = refusalOf(answer, { gone: GONE, now: context.now })
-  const isForgotten = !isNew && code === UNKNOWN_MESSAGE
-  if (refusal !== undefined && !isForgotten) throw refusal
-  return answer
+  const accepts = (answer: SafeAnswer) => !isNew && read(answer).code === UNKNOWN_MESSAGE
+  return send({ key: id, url: `${root}${path}?${query}`, method, body, context, accepts })
 }
 
 /** Parts of a webhook: its number, its address at the API version used here, and its thread. */

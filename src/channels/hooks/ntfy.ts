@@ -5,19 +5,11 @@ import { inertText } from '#src/kernel/inert-text.ts'
 import { cardOf } from '../card/card.ts'
 import { type FactWriter, factLine, factsOf, itemFacts } from '../card/facts.ts'
 import { isOpenLink, isSilent } from '../card/wording.ts'
-import {
-  type Channel,
-  type ChannelDefinition,
-  defineChannel,
-  type SendContext,
-  USUAL_TRAITS,
-} from '../define.ts'
+import { type Channel, type ChannelDefinition, defineChannel, USUAL_TRAITS } from '../define.ts'
 import type { Envelope, MessageState } from '../envelope.ts'
-import { floodSeconds, rateLimitError, refusalOf } from '../requests/http-answer.ts'
-import type { SafeAnswer } from '../requests/http-exchange.ts'
-import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from '../requests/rate-limiter.ts'
 import { checkUserUrl } from '../requests/safe-fetch.ts'
 import { asShown, withoutNames } from '../updates/shown.ts'
+import { createHookSender } from './hook-sender.ts'
 import { type HookDeps, type HookDestination, RequestBodyPreview, urlForm } from './hook-url.ts'
 
 /**
@@ -81,7 +73,7 @@ interface Deps extends HookDeps {
 }
 
 function createNtfy(deps: Deps): Channel<unknown> {
-  const pace = createRateLimiter({ allMs: 0, keyMs: TOPIC_MS, now: () => performance.now() })
+  const send = createHookSender(deps, { keyMs: TOPIC_MS, gone: GONE, floodSeconds: FLOOD_SECONDS })
   return defineChannel<HookDestination>({
     destination: Destination.refine(({ url }) => ntfyTopicOf(url, deps.allowPrivate) !== undefined),
     form: urlForm({
@@ -94,23 +86,23 @@ function createNtfy(deps: Deps): Channel<unknown> {
     partitionKey: ({ url }) => hostOf(url),
     ...(deps.groupsOf && { groupsOf: deps.groupsOf }),
     send: async ({ url }, envelope, context) => {
-      const { now } = context
+      const topic = topicAt(url, deps)
       const id = envelope.deliveryId
-      const { statusCode, text } = await request(deps, pace, topicAt(url, deps), context, {
-        body: (topic) => ntfyBody(envelope, topic, { sequenceId: id, now }),
-      })
+      const body = ntfyBody(envelope, topic.name, { sequenceId: id, now: context.now })
+      const { statusCode, text } = await send({ ...postTo(topic), body, context })
       return { statusCode, ...(sequenceIn(text) === id && { messageId: id }) }
     },
     edit: async ({ url }, messageId, sent, state, context) => {
-      const envelope = asShown(sent, state)
+      const topic = topicAt(url, deps)
       const shown = { state: withoutNames(state), sequenceId: messageId, now: context.now }
-      await request(deps, pace, topicAt(url, deps), context, {
-        body: (topic) => ntfyBody(envelope, topic, shown),
-      })
+      const body = ntfyBody(asShown(sent, state), topic.name, shown)
+      await send({ ...postTo(topic), body, context })
       return { messageId }
     },
     remove: async ({ url }, messageId, context) => {
-      await request(deps, pace, topicAt(url, deps), context, { deletes: messageId })
+      const asked = postTo(topicAt(url, deps))
+      const gone = `${asked.key}/${messageId}`
+      await send({ ...asked, url: gone, method: 'DELETE', body: '', context })
     },
   })
 }
@@ -121,38 +113,9 @@ function topicAt(url: string, { allowPrivate }: Deps): Topic {
   return topic
 }
 
-/** Posts a message to a topic, or deletes the notification with a sequence id. */
-async function request(
-  deps: Deps,
-  pace: RateLimiter,
-  { name, server, authorization }: Topic,
-  { now, signal, timeoutMs }: Pick<SendContext, 'now' | 'signal' | 'timeoutMs'>,
-  asked: { readonly body: (topic: string) => string } | { readonly deletes: string },
-): Promise<SafeAnswer> {
-  const key = `${server}${name}`
-  const earlyMs = await pace.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
-  if (earlyMs !== undefined) throw rateLimitError(earlyMs / 1000)
-  const isDeletion = 'deletes' in asked
-  const answer = await deps.post(isDeletion ? `${key}/${asked.deletes}` : server, {
-    ...(isDeletion && { method: 'DELETE' }),
-    headers: {
-      'Content-Type': 'application/json',
-      'User-Agent': deps.userAgent,
-      ...(authorization !== undefined && { Authorization: authorization }),
-    },
-    body: isDeletion ? '' : asked.body(name),
-    signal,
-    timeoutMs,
-  })
-  const { statusCode } = answer
-  if (statusCode === 429) {
-    const seconds = floodSeconds(answer, { now, usual: FLOOD_SECONDS })
-    pace.hold(key, seconds * 1000)
-    throw rateLimitError(seconds, statusCode)
-  }
-  const refusal = refusalOf(answer, { gone: GONE, now })
-  if (refusal !== undefined) throw refusal
-  return answer
+/** A request that posts to a topic; messages are posted to the root of the server. */
+function postTo({ name, server, authorization }: Topic) {
+  return { key: `${server}${name}`, url: server, authorization }
 }
 
 /** The sequence id in an answer; undefined from a server that has none. */

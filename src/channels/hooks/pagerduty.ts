@@ -20,10 +20,9 @@ import {
 } from '../define.ts'
 import type { Envelope, EnvelopeKind, EnvelopeMessage, MessageField } from '../envelope.ts'
 import { groupTimes } from '../groups/times.ts'
-import { floodSeconds, rateLimitError, refusalOf } from '../requests/http-answer.ts'
 import type { SafeAnswer } from '../requests/http-exchange.ts'
-import { createRateLimiter, TURN_WAIT_MS_MAX } from '../requests/rate-limiter.ts'
 import { checkUserUrl } from '../requests/safe-fetch.ts'
+import { createHookSender } from './hook-sender.ts'
 import { type HookDeps, type HookDestination, RequestBodyPreview, urlForm } from './hook-url.ts'
 
 /**
@@ -95,29 +94,23 @@ export const pagerduty = {
 } as const satisfies ChannelDefinition<RequestBodyPreview, HookDeps>
 
 function createPagerDuty(deps: HookDeps): Channel<unknown> {
-  const pace = createRateLimiter({ allMs: 0, keyMs: KEY_MS, now: () => performance.now() })
+  const post = createHookSender(deps, {
+    ...{ keyMs: KEY_MS, gone: GONE, floodSeconds: FLOOD_SECONDS },
+    refusal: refusedKey,
+  })
   async function enqueue(
     { url }: HookDestination,
     envelope: Envelope,
     { key, action }: PagerEvent,
-    { now, signal }: { readonly now: Date; readonly signal: AbortSignal },
+    context: Pick<SendContext, 'now' | 'signal' | 'timeoutMs'>,
   ): Promise<Receipt> {
     const routingKey = keyOf(url)
-    const earlyMs = await pace.turn(routingKey, { patienceMs: TURN_WAIT_MS_MAX, signal })
-    if (earlyMs !== undefined) throw rateLimitError(earlyMs / 1000)
-    const answer = await deps.post(`${new URL(url).origin}${ENQUEUE}`, {
-      headers: { 'Content-Type': 'application/json', 'User-Agent': deps.userAgent },
+    const { statusCode } = await post({
+      key: routingKey,
+      url: `${new URL(url).origin}${ENQUEUE}`,
       body: eventBody(envelope, { routingKey, key, action }),
-      signal,
+      context,
     })
-    const { statusCode } = answer
-    if (statusCode === 429) {
-      const seconds = floodSeconds(answer, { now, usual: FLOOD_SECONDS })
-      pace.hold(routingKey, seconds * 1000)
-      throw rateLimitError(seconds, statusCode)
-    }
-    const refusal = refusedKey(answer) ?? refusalOf(answer, { gone: GONE, now })
-    if (refusal !== undefined) throw refusal
     return { statusCode }
   }
 

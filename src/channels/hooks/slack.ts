@@ -9,8 +9,7 @@ import type { CardItem } from '../card/items.ts'
 import { fitPieces, isOpenLink } from '../card/wording.ts'
 import { type Channel, type ChannelDefinition, defineChannel, USUAL_TRAITS } from '../define.ts'
 import type { Envelope, MessageField } from '../envelope.ts'
-import { floodSeconds, rateLimitError, refusalOf } from '../requests/http-answer.ts'
-import { createRateLimiter, TURN_WAIT_MS_MAX } from '../requests/rate-limiter.ts'
+import { createHookSender } from './hook-sender.ts'
 import {
   type HookDeps,
   type HookDestination,
@@ -60,7 +59,7 @@ export const slack = {
 } as const satisfies ChannelDefinition<RequestBodyPreview, HookDeps>
 
 function createSlack(deps: HookDeps): Channel<unknown> {
-  const rateLimiter = createRateLimiter({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
+  const send = createHookSender(deps, { keyMs: HOOK_MS, gone: PERMANENT_STATUSES, floodSeconds: 1 })
   return defineChannel<HookDestination>({
     destination: Destination.refine(({ url }) => isHookOf(SERVICE, url, deps.allowPrivate)),
     form: hookForm(SERVICE, deps.allowPrivate),
@@ -69,23 +68,9 @@ function createSlack(deps: HookDeps): Channel<unknown> {
     available: () => true,
     mask: ({ url }) => `slack …${hookOf(url).slice(-4)}`,
     partitionKey: ({ url }) => `slack ${hookOf(url)}`,
-    send: async ({ url }, envelope, { now, signal }) => {
-      const key = hookOf(url)
-      const waitMs = await rateLimiter.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
-      if (waitMs !== undefined) throw rateLimitError(waitMs / 1000)
-      const answer = await deps.post(url, {
-        headers: { 'Content-Type': 'application/json', 'User-Agent': deps.userAgent },
-        body: slackBody(envelope, now),
-        signal,
-      })
-      const { statusCode } = answer
-      if (statusCode === 429) {
-        const seconds = floodSeconds(answer, { now, usual: 1 })
-        rateLimiter.hold(key, seconds * 1000)
-        throw rateLimitError(seconds, statusCode)
-      }
-      const refusal = refusalOf(answer, { gone: PERMANENT_STATUSES, now })
-      if (refusal !== undefined) throw refusal
+    send: async ({ url }, envelope, context) => {
+      const body = slackBody(envelope, context.now)
+      const { statusCode } = await send({ key: hookOf(url), url, body, context })
       return { statusCode }
     },
   })
