@@ -15,6 +15,7 @@ import { authenticate, refuseTokenInQuery } from '../authenticate.ts'
 import { answerError } from '../errors.ts'
 import { limitKeyOf, writeRateHeaders } from '../limits.ts'
 import { callTool, countCall, type ToolCaller } from './call.ts'
+import { askingOf } from './question.ts'
 import { closestTool, findTool, toolsFor } from './tools.ts'
 
 const PATH = '/mcp'
@@ -124,9 +125,12 @@ function serverFor(mcp: typeof Mcp, app: App, toolCaller: ToolCaller): Mcp.Serve
     },
   )
   server.setRequestHandler('tools/list', () => ({ tools: [...toolsFor(caller, locale)] }))
-  server.setRequestHandler('tools/call', ({ params }) => {
+  server.setRequestHandler('tools/call', ({ params }, context) => {
     const tool = findTool(params.name)
-    if (tool !== undefined) return callTool(app, toolCaller, tool, params.arguments ?? {})
+    if (tool !== undefined) {
+      const asker = { ...toolCaller, asking: askingOf(mcp, context) }
+      return callTool(app, asker, tool, params.arguments ?? {})
+    }
     const closest = bare(closestTool(params.name))
     const message = translator(locale)('errors:not_found.tool', { closest })
     throw new mcp.ProtocolError(mcp.INVALID_PARAMS, message)
