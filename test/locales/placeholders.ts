@@ -311,7 +311,6 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
     otherwise: 'instant',
   },
   token: 'name',
-  tool: 'code',
   total: 'number',
   type: 'term',
   unit: 'amount',

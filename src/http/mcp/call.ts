@@ -51,7 +51,7 @@ export async function callTool(
   })
   try {
     const answer = await answerOf(app, { ...toolCaller, limits: counting(limits) }, tool, args)
-    return isQuestion(answer) ? answer : textResult(answer)
+    return isQuestion(answer) ? answer : resultOf(answer)
   } catch (error) {
     return await refusal(app, toolCaller, error, isCounted)
   }
@@ -70,7 +70,7 @@ async function refusal(
     toolCaller,
   )
   const seconds = retryAfterSeconds !== undefined && { retryAfterSeconds }
-  return { ...textResult({ ...body, ...seconds }), isError: true }
+  return { ...resultOf({ ...body, ...seconds }), isError: true }
 }
 
 /** Counts a refused call. @returns its error, or the refusal of too many */
@@ -253,6 +253,14 @@ function textsOf(args: Arguments | undefined): Arguments | undefined {
   return Object.fromEntries(texts)
 }
 
-function textResult(value: unknown): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(value) }] }
+/** A result as JSON, and as text for clients that read no structure. */
+function resultOf(value: unknown): CallToolResult {
+  const text = JSON.stringify(value)
+  const structured = Structured.safeParse(value)
+  return {
+    content: [{ type: 'text', text }],
+    ...(structured.success && { structuredContent: structured.data }),
+  }
 }
+
+const Structured = z.record(z.string(), z.unknown())
