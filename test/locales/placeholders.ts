@@ -149,6 +149,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   hash: 'address',
   have: 'amount',
   holdings: 'number',
+  host: 'code',
   id: 'identifier',
   input: 'name',
   kind: 'term',
