@@ -15,7 +15,7 @@ import { exchangeCode, registerClient } from '#src/operations/pages/oauth.ts'
 import { refusalText } from '#src/operations/problem.ts'
 
 /** Paths of the server; programs of every origin may call them. */
-export const OAUTH_PATHS = {
+const OAUTH_PATHS = {
   metadata: '/.well-known/oauth-authorization-server',
   authorize: '/oauth/authorize',
   register: '/oauth/register',

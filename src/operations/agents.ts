@@ -31,7 +31,7 @@ const Found = z.object({
 })
 
 /** The provider or account of an address, or the providers with this name. */
-export const lookUpAddressOrName = defineChatOperation({
+const lookUpAddressOrName = defineChatOperation({
   id: 'lookUpAddressOrName',
   scope: 'none',
   rate: 'preview',
@@ -60,7 +60,7 @@ function shown(answer: LookUpAnswer): z.output<typeof Found> {
 }
 
 /** Data providers of the network, with counts of their rounds. */
-export const listDataProviders = defineChatOperation({
+const listDataProviders = defineChatOperation({
   id: 'listDataProviders',
   scope: 'none',
   rate: 'public',
@@ -90,7 +90,7 @@ export const listDataProviders = defineChatOperation({
 })
 
 /** What the usual watch of a provider would have sent; `result` is null while it is not known yet. */
-export const getUsualAlerts = defineChatOperation({
+const getUsualAlerts = defineChatOperation({
   id: 'getUsualAlerts',
   scope: 'none',
   rate: 'public',
@@ -108,7 +108,7 @@ const Observed = z.object({
 })
 
 /** The price of a feed now; null while the chain does not answer. */
-export const getFeedPrice = defineChatOperation({
+const getFeedPrice = defineChatOperation({
   id: 'getFeedPrice',
   scope: 'none',
   rate: 'preview',

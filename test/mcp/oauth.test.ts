@@ -9,9 +9,11 @@ import {
 } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
+import { ACTIVE_TOKENS_MAX } from '#src/auth/model.ts'
 import { escapeHtml } from '#src/i18n/translate.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { serviceOnly } from '../support/harness.ts'
+import { signIn } from '../support/people.ts'
 
 /** An assistant that is hosted elsewhere knows the address of the service alone, and a person who has a wallet. */
 
@@ -23,18 +25,23 @@ let base: string
 let origin: string
 
 beforeAll(async () => {
-  service = await serviceOnly()
+  service = await serviceOnly({ TRUST_PROXY: '1' })
   base = await service.server.listen({ port: 0, host: '127.0.0.1' })
   origin = service.app.publicUrl
 })
+let networks = 0
 beforeEach(async () => {
+  networks++
   await service.sql`delete from tokens`
 })
 afterAll(() => service.close())
 
-/** Requests to the public address reach the test's. */
-const fetchHere: typeof fetch = async (url, init) =>
-  await fetch(String(url).replace(origin, base), { redirect: 'manual', ...init })
+/** Requests to the public address reach the test's, from another network in each test. */
+const fetchHere: typeof fetch = async (url, init) => {
+  const headers = new Headers(init?.headers)
+  headers.set('x-forwarded-for', `198.51.100.${networks}`)
+  return await fetch(String(url).replace(origin, base), { redirect: 'manual', ...init, headers })
+}
 
 /** The assistant: it remembers what it registered and got, and where it sent the browser. */
 function assistant(scope?: string) {
@@ -152,6 +159,24 @@ test('an assistant is added by the address alone: it finds the way, a person sig
   await service.sql`update tokens set revoked_at = ${service.clock.now()} where id = ${id}`
   await expect(client.listTools()).rejects.toThrow()
   await client.close()
+})
+
+test('a wallet with as many tokens as it may have is told so on the page, before the assistant gets a code', async () => {
+  for (let count = 0; count < ACTIVE_TOKENS_MAX; count++) {
+    const from = `203.0.113.${count + 1}`
+    await signIn(service, 'alice', [], from)
+  }
+  const { url } = await authorizeUrl()
+  const shown = await post(url, { wallet: ALICE.address, answer: 'message' })
+  const message = /<pre[^>]*id="text">([^<]*)</.exec(shown.text)?.[1] ?? ''
+  const signature = await ALICE.signMessage({ message })
+  const full = await post(url, { message, signature, answer: 'claim' })
+  expect([full.answer.status, full.answer.headers.get('refresh')]).toEqual([422, null])
+  expect(/id="refusal">([^<]*)</.exec(full.text)?.[1]).toContain('active API tokens')
+  // The signature is still good after a revocation.
+  await service.sql`delete from tokens`
+  const { answer } = await post(url, { message, signature, answer: 'claim' })
+  expect(answer.headers.get('refresh')).toContain('code=')
 })
 
 describe('a code', () => {
