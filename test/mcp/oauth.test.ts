@@ -293,9 +293,12 @@ describe('a request of a program', () => {
     [{ code_challenge: 'short' }, 'invalid_request'],
     [{ scope: 'read admin' }, 'invalid_scope'],
     [{ resource: 'https://elsewhere.example.com/mcp' }, 'invalid_target'],
-  ])('that is wrong (%o) is told to it', async (over, error) => {
+  ])('that is wrong (%o) is told to it if the person wishes', async (over, error) => {
     const answer = await fetchHere((await authorizeUrl(over)).url)
-    const back = new URL(answer.headers.get('location') ?? '')
+    const moves = ['location', 'refresh'].map((name) => answer.headers.get(name))
+    expect([answer.status, ...moves]).toEqual([400, null, null])
+    const [, href = ''] = /id="back" href="([^"]+)"/.exec(await answer.text()) ?? []
+    const back = new URL(href.replaceAll('&amp;', '&'))
     expect(Object.fromEntries(back.searchParams)).toEqual({ error, state: 'x y', iss: origin })
     expect(back.origin + back.pathname).toBe(RETURN)
   })

@@ -59,7 +59,7 @@ interface Shown {
 export function authorizePage(server: FastifyInstance, app: App): void {
   server.get('/oauth/authorize', async (request, reply) => {
     const asked = readRequest(app, request.query)
-    if (typeof asked === 'string') return reply.header('cache-control', 'no-store').redirect(asked)
+    if (typeof asked === 'string') return refuse(app, request, reply, asked)
     const chosen = asked.scopes.filter((scope) => scope !== 'spend')
     return await send(app, request, reply, asked, { chosen, wallet: '' })
   })
@@ -196,6 +196,32 @@ async function send(
   })
 }
 
+/**
+ * Answers a wrong request: the program hears of it if the person presses the button. Anybody may register an address, so an
+ * automatic redirection would let anybody use this host to lead people to it.
+ *
+ * @see RFC 9700, section 4.11.2
+ */
+function refuse(
+  app: App,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  backUrl: string,
+): FastifyReply {
+  return sendPage(app, request, reply, {
+    view: 'authorized',
+    status: 400,
+    isUncached: true,
+    parameters: PARAMETERS,
+    data: (t) => ({
+      title: t('errors:validation_failed.title'),
+      lead: t('pages:authorize.wrong', { host: clientLabel(backUrl) }),
+      host: clientLabel(backUrl),
+      backUrl,
+    }),
+  })
+}
+
 function sendBack(
   app: App,
   request: FastifyRequest,
@@ -207,6 +233,11 @@ function sendBack(
   return sendPage(app, request, reply, {
     view: 'authorized',
     isUncached: true,
-    data: (t) => ({ title: t('pages:authorize.done', { host }), host, backUrl }),
+    data: (t) => ({
+      title: t('pages:authorize.done', { host }),
+      lead: t('pages:authorize.done.lead', { host }),
+      host,
+      backUrl,
+    }),
   })
 }
