@@ -18,7 +18,7 @@ import type {
   TokenMetadata,
   TokenRequest,
 } from './model.ts'
-import { LAST_USE_PRECISION_MS } from './model.ts'
+import { ACTIVE_TOKENS_MAX, LAST_USE_PRECISION_MS } from './model.ts'
 import {
   challengeExpiry,
   grantedScopes,
@@ -170,6 +170,39 @@ async function refuseAfterOther(running: Promise<unknown>): Promise<never> {
  */
 export async function exchangeToken(deps: SignInDeps, input: TokenRequest): Promise<IssuedToken> {
   return await verify(deps, input, (challenge, isSigned) => issueToken(deps, challenge, isSigned))
+}
+
+/**
+ * Verifies a signed challenge and leaves it unspent, for a code that is exchanged later. A wrong signature spends it.
+ *
+ * @throws the errors of `signIn`
+ * @throws AppError conflict `token_limit_reached`
+ */
+export async function acceptSigned(
+  deps: SignInDeps,
+  request: TokenRequest,
+): Promise<StoredChallenge> {
+  return await verify(deps, request, async (challenge, isSigned) => {
+    if (!isSigned) await issueToken(deps, challenge, isSigned)
+    const listed = await store.listTokens(deps.db, challenge.wallet, deps.clock.now())
+    const active = listed.filter((row) => tokenStatus(row, deps.clock.now()) === 'active')
+    if (active.length < ACTIVE_TOKENS_MAX) return challenge
+    const values = { count: ACTIVE_TOKENS_MAX }
+    throw new AppError('conflict', 'token_limit_reached', { values })
+  })
+}
+
+/**
+ * Exchanges a challenge whose signature `acceptSigned` verified, by its nonce.
+ *
+ * @throws AppError unauthenticated `message_mismatch`, `nonce_used`, `nonce_expired`; conflict `token_limit_reached`;
+ * forbidden `wallet_banned`
+ */
+export async function exchangeAccepted(deps: Deps, nonce: string): Promise<IssuedToken> {
+  const found = await store.findChallenge(deps.db, nonce)
+  const judged = judgeChallenge(found, found?.message ?? '', deps.clock.now())
+  if (!judged.ok) throw new AppError('unauthenticated', judged.reason)
+  return await issueToken(deps, judged.challenge, true)
 }
 
 /**

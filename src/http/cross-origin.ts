@@ -7,7 +7,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { API_PREFIX } from '#src/operations/openapi/openapi.ts'
 
-const MCP_PATH = '/mcp'
+/** Agents, and how they find the service and get a token. The page on which a person agrees is no such path. */
+const OPEN_PATHS =
+  /^\/(?:mcp(?:\/server-card)?|oauth\/(?:register|token)|\.well-known\/(?:oauth-|mcp\/).*)$/
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 /** Named one by one, because `*` does not include `Authorization`. */
 const REQUEST_HEADERS = [
@@ -61,5 +63,5 @@ export function answerPreflight(request: FastifyRequest, reply: FastifyReply): b
 
 function isOpen(url: string): boolean {
   const path = url.split('?')[0] ?? ''
-  return path === MCP_PATH || path.startsWith(`${API_PREFIX}/`)
+  return path.startsWith(`${API_PREFIX}/`) || OPEN_PATHS.test(path)
 }

@@ -9,6 +9,7 @@ import { reportProblem } from './problems.ts'
  * Answers a refusal as `application/problem+json` in the language of `Accept-Language`; any other error is
  * logged with its stack and answered as `internal`.
  *
+ * @param metadataUrl metadata of the protected resource, if the resource has any
  * @see RFC 9457
  */
 export function answerError(
@@ -16,11 +17,12 @@ export function answerError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
+  metadataUrl?: string,
 ): FastifyReply {
   const locale = negotiateLocale(request.headers['accept-language'])
   const reported = reportProblem(app, error, { requestId: request.id, locale })
   const { problem, body, retryAfterSeconds } = reported
-  const challenge = challengeOf(problem)
+  const challenge = challengeOf(problem, metadataUrl)
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   if (problem.details.isReplay === true) reply.header('idempotent-replayed', 'true')
   if (challenge !== undefined) reply.header('www-authenticate', challenge)
@@ -35,11 +37,17 @@ export function answerError(
 
 /**
  * Value of `WWW-Authenticate` for a refusal; undefined if it needs none.
- * @see RFC 6750, section 3
+ * @param metadataUrl where a program learns how to get a token
+ * @see RFC 6750, section 3; RFC 9728, section 5
  */
-function challengeOf({ kind, code, details }: AppError): string | undefined {
+function challengeOf(
+  { kind, code, details }: AppError,
+  metadataUrl: string | undefined,
+): string | undefined {
+  const metadata = metadataUrl === undefined ? [] : [`resource_metadata="${metadataUrl}"`]
   if (kind === 'unauthenticated') {
-    return code === 'missing_token' ? 'Bearer' : 'Bearer error="invalid_token"'
+    const error = code === 'missing_token' ? [] : ['error="invalid_token"']
+    return `Bearer ${[...error, ...metadata].join(', ')}`.trim()
   }
   if (code !== 'insufficient_scope') return undefined
   return `Bearer error="insufficient_scope", scope="${details.values?.['scope']}"`

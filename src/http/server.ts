@@ -32,6 +32,7 @@ import { limitKeyOf, writeRateHeaders } from './limits.ts'
 import { answerMalformed } from './malformed.ts'
 import { registerMcp } from './mcp/index.ts'
 import { collectMethods, PARAMETER_LENGTH_MAX } from './methods.ts'
+import { registerOAuth } from './oauth.ts'
 import { cutSlowBodies } from './slow-bodies.ts'
 import { cutSlowReaders } from './slow-readers.ts'
 
@@ -191,6 +192,7 @@ function addRoutes(server: FastifyInstance, app: App, upstreams: Upstreams): voi
   const compression = createCompression(app.clock)
   for (const operation of REGISTRY) addRoute(server, app, operation, compression)
   registerMcp(server, app)
+  registerOAuth(server, app)
   server.register(registerData, { app, upstreams })
 }
 

@@ -254,7 +254,7 @@ export interface RoutedOperation<
 export type OperationWith<Output> = Operation<unknown, unknown, unknown, Output, Access> &
   Pick<
     Partial<RoutedOperation<unknown, unknown, unknown, Output, Scope>>,
-    'idempotent' | 'status' | 'queued' | 'method'
+    'idempotent' | 'status' | 'queued' | 'method' | 'forAgents'
   >
 
 /** Any entry of the registry. */

@@ -23,6 +23,7 @@ import { providerFiles } from './providers/files.ts'
 import { providerPage } from './providers/provider.ts'
 import { providersPage } from './providers/providers.ts'
 import { siteFiles } from './site-files.ts'
+import { authorizePage } from './tokens/authorize.ts'
 import { tokensPage } from './tokens/tokens.ts'
 
 /** Every page of the service. `notFoundPage` answers the other paths. */
@@ -41,6 +42,7 @@ const PAGES = [
   confirmPage,
   unsubscribePage,
   tokensPage,
+  authorizePage,
   problemPages,
   siteFiles,
   notFoundPage,

@@ -13,7 +13,15 @@ const CACHED = 'public, max-age=3600'
 /** Time for which the contact in `security.txt` is good. RFC 9116 asks for less than a year. */
 const CONTACT_MS = 180 * DAY_MS
 /** Pages of one person, and of one alert: their addresses are secrets. */
-const PRIVATE_PATHS = ['/a/', '/connect/', '/confirm/', '/pay/', '/unsubscribe/', `${API_PREFIX}/`]
+const PRIVATE_PATHS = [
+  '/a/',
+  '/connect/',
+  '/confirm/',
+  '/oauth/',
+  '/pay/',
+  '/unsubscribe/',
+  `${API_PREFIX}/`,
+]
 
 /** Files for programs that read sites: search engines, agents, and people who found a weakness. */
 export function siteFiles(server: FastifyInstance, app: App): void {

@@ -1,6 +1,13 @@
 /** Agents of tests: clients of the official SDK, over HTTP. */
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import {
+  Client,
+  type ElicitResult,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
 import { z } from 'zod'
+
+/** What a person answers to a question. */
+type Person = (question: string) => ElicitResult
 
 /** Creates clients of the service at `url`; `close` closes all of them. */
 export function createAgents(url: URL) {
@@ -10,6 +17,18 @@ export function createAgents(url: URL) {
       const client = new Client({ name: 'test', version: '1' })
       const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
       const requestInit = { headers: { ...authorization, ...headers } }
+      await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
+      open.push(client)
+      return client
+    },
+    /** A client of the newest revision that asks its person with forms; `person` answers. */
+    async connectAsking(token: string, person: Person): Promise<Client> {
+      const client = new Client(
+        { name: 'asking', version: '1' },
+        { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: 'auto' } },
+      )
+      client.setRequestHandler('elicitation/create', ({ params }) => person(params.message))
+      const requestInit = { headers: { authorization: `Bearer ${token}` } }
       await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
       open.push(client)
       return client

@@ -70,8 +70,8 @@ describe('the tools', () => {
   })
 
   test.each(LOCALES)('are described in %s', (locale) => {
-    for (const { name, title, description } of toolsFor(caller, locale)) {
-      expect(`${title} ${description}`, name).not.toMatch(/operations:|undefined/)
+    for (const { name, description } of toolsFor(caller, locale)) {
+      expect(description, name).not.toMatch(/operations:|undefined/)
     }
   })
 
@@ -81,7 +81,7 @@ describe('the tools', () => {
     )
     expect(hints['listWatches']).toEqual({ readOnlyHint: true })
     expect(hints['previewMessage']).toMatchObject({ readOnlyHint: true })
-    expect(hints['createWatch']).toMatchObject({ readOnlyHint: false, idempotentHint: false })
+    expect(hints['createWatch']).toEqual({ destructiveHint: false })
     expect(hints['deleteWatch']).toMatchObject({ destructiveHint: true, idempotentHint: true })
     const harmless = ['createWatch', 'confirmTopup', 'testChannel', 'testRecipient']
     const writing = toolsFor(caller, 'en').filter(({ annotations }) => !annotations?.readOnlyHint)
@@ -119,13 +119,46 @@ describe('a client', () => {
     const [anybody, reading, all] = await Promise.all(
       [undefined, reader.token, alice.token].map(async (token) => namesOf(await connect(token))),
     )
-    expect(anybody).toEqual(['getPricing', 'getWatchType', 'getStats'])
+    expect(anybody).toEqual([
+      'describeTool',
+      'lookUpAddressOrName',
+      'listDataProviders',
+      'getUsualAlerts',
+      'getFeedPrice',
+      'getPricing',
+      'getWatchType',
+      'getStats',
+    ])
     expect(reading).toContain('listAlerts')
     expect(reading).not.toContain('createWatch')
     expect(all).toContain('createSubscription')
     const client = await connect(alice.token)
     expect(client.getServerVersion()?.name).toBe('flare-watchdog')
     expect(client.getInstructions()).toContain('getPricing')
+  })
+
+  test('without a token looks up what anybody may see, and gets it as structure and as text', async () => {
+    const client = await connect()
+    await client.listTools()
+    const ask = async (name: string, input: Record<string, unknown> = {}) => {
+      const { content, structuredContent, isError } = await client.callTool({
+        name,
+        arguments: input,
+      })
+      expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }])
+      return { isError, ...Object(structuredContent) }
+    }
+    const nobody = await ask('lookUpAddressOrName', { text: 'no such provider' })
+    expect(nobody).toEqual({ kind: 'nothing', why: 'no_address' })
+    expect(await ask('lookUpAddressOrName', { text: WALLET() })).toMatchObject({
+      address: WALLET(),
+    })
+    expect(await ask('listDataProviders', { order: 'worst' })).toEqual({ total: 0, data: [] })
+    expect(await ask('getUsualAlerts', { provider: WALLET() })).toEqual({ result: null })
+    expect(await ask('getFeedPrice', { feed: 'BTC' })).toMatchObject({ usd: null })
+    expect(await ask('getPricing')).toHaveProperty('assets')
+    const wrong = await ask('listDataProviders', { order: 'best' })
+    expect(wrong).toMatchObject({ isError: true, code: 'validation_failed' })
   })
 
   test('creates a watch, reads it with a number as its id, and finds it in the list', async () => {
@@ -163,8 +196,7 @@ describe('a client', () => {
     const refused = await call(reader, 'createWatch', { body: NEW_WATCH() })
     expect(refused).toMatchObject({ isError: true, body: { code: 'insufficient_scope' } })
     const anybody = await connect()
-    const unknown = await call(anybody, 'listWatches')
-    expect(unknown).toMatchObject({ isError: true, body: { code: 'missing_token' } })
+    await expect(call(anybody, 'listWatches')).rejects.toThrow(/401|missing_token|Unauthorized/)
     for (const [name, closest] of [
       ['create_watch', 'createWatch'],
       ['ListWatchs', 'listWatches'],
@@ -389,7 +421,11 @@ describe('a request', () => {
 
   test('with an invalid token is refused as in REST', async () => {
     const { status, headers } = await post(LIST, { authorization: 'Bearer fwd_wrong' })
-    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer error="invalid_token"'])
+    const metadata = `${service.app.publicUrl}/.well-known/oauth-protected-resource/mcp`
+    expect([status, headers.get('www-authenticate')]).toEqual([
+      401,
+      `Bearer error="invalid_token", resource_metadata="${metadata}"`,
+    ])
   })
 
   test('for a stream or the end of a session is refused: there are no sessions', async () => {

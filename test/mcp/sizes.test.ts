@@ -1,5 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { SCOPES } from '#src/kernel/caller.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { examplesAt } from '#src/operations/examples/index.ts'
@@ -16,7 +17,7 @@ import { call, createAgents } from './agents.ts'
 
 /** In characters. Clients cut answers at 25,000 tokens, and read the tools before the first call. */
 const ANSWER_LENGTH_MAX = 25_000
-const TOOLS_LENGTH_MAX = { en: 40_000, others: 42_000 }
+const TOOLS_LENGTH_MAX = { en: 25_000, others: 26_000 }
 const SLOTS = 20
 
 let service: Awaited<ReturnType<typeof serviceOnly>>
@@ -82,8 +83,18 @@ async function addAlerts(): Promise<void> {
 /** Tokens, secrets, and links with a code for one person. */
 const RIGHTS = /whsec_|fwd_\w{12}|\/(a|confirm|connect|unsubscribe)\/\w|[?&]start(group)?=/
 
+/** Arguments of the tools that have no route. */
+const PUBLIC: Readonly<Record<string, object>> = {
+  describeTool: { tool: 'createWatch' },
+  lookUpAddressOrName: { text: '0x0000000000000000000000000000000000000001' },
+  getUsualAlerts: { provider: '0x0000000000000000000000000000000000000001' },
+  getFeedPrice: { feed: 'FLR' },
+}
+
 /** The watch of an example that names one. */
 const WATCH_ID: Readonly<Record<string, object>> = { previewMessage: { watchId: 1 } }
+
+const Schema = z.object({ properties: z.record(z.string(), z.unknown()).default({}) })
 
 const lengthOf = (value: unknown) => JSON.stringify(value).length
 
@@ -111,13 +122,30 @@ describe('the answer of a tool', () => {
       const has = (argument: string) => Object.hasOwn(inputSchema.properties ?? {}, argument)
       const body = has('body') && request && { body: { ...request, ...WATCH_ID[name] } }
       const id = has('id') && { id: 1 }
-      const answer = await call(client, name, { ...PARAMETERS[name], ...id, ...body })
+      const own = PUBLIC[name] ?? PARAMETERS[name]
+      const answer = await call(client, name, { ...own, ...id, ...body })
       expect([name, lengthOf(answer.body) < ANSWER_LENGTH_MAX]).toEqual([name, true])
       expect(JSON.stringify(answer.body), name).not.toMatch(RIGHTS)
       if (annotations?.readOnlyHint === true && answer.isError) unread.push(name)
     }
     // Here is no chain, and no top-up.
     expect(unread).toEqual(['getAlertEvidence', 'getTopup'])
+  })
+
+  test('has the members that its schema names, and all that the list leaves out is in describeTool', async () => {
+    const { tools } = await client.listTools()
+    for (const { name, inputSchema, outputSchema } of tools) {
+      const whole = (await call(client, 'describeTool', { tool: name })).body
+      expect([name, lengthOf(whole) < ANSWER_LENGTH_MAX]).toEqual([name, true])
+      const names = (schema: unknown) => Object.keys(Schema.parse(schema).properties)
+      expect(names(whole['inputSchema'])).toEqual(names(inputSchema))
+      if (outputSchema !== undefined) {
+        const brief = names(outputSchema)
+        expect(brief).toEqual(expect.arrayContaining(names(whole['outputSchema'])))
+      }
+    }
+    const unknown = await call(client, 'describeTool', { tool: '__proto__' })
+    expect(unknown.body['code']).toBe('not_found')
   })
 })
 

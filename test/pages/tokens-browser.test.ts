@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
@@ -93,6 +94,47 @@ test('from the reference to a call with a new token: three presses and a signatu
   await page.reload()
   expect(await page.getByText(token).count()).toBe(0)
   await page.getByRole('alert').waitFor()
+})
+
+test('a person lets an assistant act: two presses and a signature, and the browser is back with a code for what was ticked', async () => {
+  const back = 'https://assistant.example.com/callback'
+  const registered = await site.server.inject({
+    method: 'POST',
+    url: '/oauth/register',
+    payload: { redirect_uris: [back], client_name: 'Assistant' },
+  })
+  const { client_id } = registered.json()
+  const verifier = 'v'.repeat(43)
+  const query = new URLSearchParams({
+    ...{
+      response_type: 'code',
+      client_id,
+      redirect_uri: back,
+      state: 's',
+      scope: 'read write spend',
+    },
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  })
+  await open(`/oauth/authorize?${query}`, {})
+  await page.route(`${back}?*`, (route) => route.fulfill({ body: 'the assistant' }))
+  expect(await page.getByLabel('spend credits').isChecked()).toBe(false)
+  await page.getByLabel('change watches').uncheck()
+  await button('Sign in with my wallet').click()
+  await page.getByText('the assistant').waitFor()
+  const url = new URL(page.url())
+  expect([url.origin + url.pathname, url.searchParams.get('state')]).toEqual([back, 's'])
+  const exchanged = await site.server.inject({
+    method: 'POST',
+    url: '/oauth/token',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams({
+      ...{ grant_type: 'authorization_code', client_id, redirect_uri: back },
+      ...{ code: url.searchParams.get('code') ?? '', code_verifier: verifier },
+    }).toString(),
+  })
+  expect(exchanged.json()).toMatchObject({ token_type: 'Bearer', scope: 'read' })
+  expect(seen.problems).toEqual([])
 })
 
 test('the ticks are the scopes: nothing but what the reader chose is signed', async () => {

@@ -1,4 +1,4 @@
-import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -10,7 +10,8 @@ import type { App } from '#src/operations/define.ts'
 import { encodeOutput } from '#src/operations/gate/idempotency.ts'
 import { invoke, previewCall, type RawInput } from '#src/operations/gate/invoke.ts'
 import { reportProblem } from '../problems.ts'
-import { makeConfirmation, readConfirmation } from './confirmation.ts'
+import { type ConfirmedCall, makeConfirmation, readConfirmation } from './confirmation.ts'
+import { type Asking, isQuestion, questionOf } from './question.ts'
 import { needsConfirmation, pageOf, type ToolEntry, takesKey } from './tools.ts'
 
 /** Caller of a tool, and the HTTP request. */
@@ -20,6 +21,8 @@ export interface ToolCaller {
   readonly requestId: string
   /** Whether the message was counted already. */
   readonly isCounted: boolean
+  /** How the client asks its person; undefined if it cannot. */
+  readonly asking?: Asking | undefined
   readonly limits: Pick<RawInput, 'limitKey' | 'reportCount'>
 }
 
@@ -36,7 +39,7 @@ export async function callTool(
   toolCaller: ToolCaller,
   tool: ToolEntry,
   args: Arguments,
-): Promise<CallToolResult> {
+): Promise<CallToolResult | InputRequiredResult> {
   const { limits } = toolCaller
   let { isCounted } = toolCaller
   const counting = (of: ToolCaller['limits']): ToolCaller['limits'] => ({
@@ -48,7 +51,7 @@ export async function callTool(
   })
   try {
     const answer = await answerOf(app, { ...toolCaller, limits: counting(limits) }, tool, args)
-    return textResult(answer)
+    return isQuestion(answer) ? answer : resultOf(answer)
   } catch (error) {
     return await refusal(app, toolCaller, error, isCounted)
   }
@@ -67,7 +70,7 @@ async function refusal(
     toolCaller,
   )
   const seconds = retryAfterSeconds !== undefined && { retryAfterSeconds }
-  return { ...textResult({ ...body, ...seconds }), isError: true }
+  return { ...resultOf({ ...body, ...seconds }), isError: true }
 }
 
 /** Counts a refused call. @returns its error, or the refusal of too many */
@@ -88,39 +91,74 @@ export async function countCall(app: App, { caller, limits }: ToolCaller): Promi
 
 async function answerOf(
   app: App,
-  { caller, locale, limits }: ToolCaller,
+  toolCaller: ToolCaller,
   tool: ToolEntry,
   args: Arguments,
 ): Promise<unknown> {
+  const { caller, locale, limits } = toolCaller
   const { operation } = tool
   const { confirmation, ...input } = args
   refuseUnknown(tool, args)
-  const key = keyOf(args)
   const raw = {
     params: textsOf(pick(input, tool.params)),
     query: textsOf(pick({ ...pageOf(tool), ...input }, tool.query)),
     body: input['body'],
     locale,
     ...limits,
+    ...keyOf(args),
   }
-  if (caller === undefined || !needsConfirmation(operation, raw.body)) {
-    const answer = await run(app, tool, { caller, locale }, { ...raw, ...key })
-    const limit = Object.hasOwn(input, 'limit') ? undefined : fittingRows(tool, answer)
-    if (limit === undefined) return answer
-    const query = { ...raw.query, limit: String(limit) }
-    return await run(app, tool, { caller, locale }, { ...raw, query })
+  if (caller !== undefined && needsConfirmation(operation, raw.body)) {
+    const call = { wallet: caller.wallet, tool: operation.id, input }
+    return await answerConfirmed(app, { ...toolCaller, caller }, tool, {
+      ...{ call, raw, confirmation },
+    })
   }
-  const call = { wallet: caller.wallet, tool: operation.id, input }
-  const confirmed =
-    typeof confirmation === 'string' ? readConfirmation(app, confirmation, call) : undefined
-  if (confirmed !== undefined) {
-    return await run(app, tool, { caller, locale }, { ...raw, ...key, confirmed })
+  const answer = await run(app, tool, { caller, locale }, raw)
+  const limit = Object.hasOwn(input, 'limit') ? undefined : fittingRows(tool, answer)
+  if (limit === undefined) return answer
+  const { idempotencyKey: _used, ...again } = raw
+  const query = { ...raw.query, limit: String(limit) }
+  return await run(app, tool, { caller, locale }, { ...again, query })
+}
+
+/**
+ * A call that a person has to agree to. A client that can ask its person does so, and only its answer counts: what the
+ * agent itself says of a confirmation is not read. For other clients the agent asks, and repeats the call.
+ */
+async function answerConfirmed(
+  app: App,
+  toolCaller: ToolCaller & { readonly caller: Caller },
+  tool: ToolEntry,
+  {
+    call,
+    raw,
+    confirmation,
+  }: {
+    readonly call: ConfirmedCall
+    readonly raw: RawInput
+    readonly confirmation: unknown
+  },
+): Promise<unknown> {
+  const { caller, locale, asking } = toolCaller
+  const t = translator(locale)
+  if (asking?.answer === 'refused') {
+    await countCall(app, toolCaller)
+    return { confirmed: false, message: t('operations:mcp.refused') }
   }
-  const { estimate, summary, bound } = await previewCall(app, operation, caller, raw)
-  const made = makeConfirmation(app, call, bound)
+  const by = asking === undefined ? 'agent' : 'client'
+  const given = asking === undefined ? confirmation : asking.state
+  const confirmed = typeof given === 'string' ? readConfirmation(app, given, call, by) : undefined
+  if (confirmed !== undefined && (asking === undefined || asking.answer === 'agreed')) {
+    return await run(app, tool, { caller, locale }, { ...raw, confirmed })
+  }
+  const { estimate, summary, bound } = await previewCall(app, tool.operation, caller, raw)
+  const made = makeConfirmation(app, call, { by, bound })
+  if (asking !== undefined) {
+    return questionOf(t, { ...call, summary, state: made.confirmation })
+  }
   return {
     confirmationRequired: true,
-    message: translator(locale)('operations:mcp.confirm'),
+    message: t('operations:mcp.confirm'),
     summary,
     ...call,
     ...(estimate !== undefined && { estimate }),
@@ -215,6 +253,14 @@ function textsOf(args: Arguments | undefined): Arguments | undefined {
   return Object.fromEntries(texts)
 }
 
-function textResult(value: unknown): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(value) }] }
+/** A result as JSON, and as text for clients that read no structure. */
+function resultOf(value: unknown): CallToolResult {
+  const text = JSON.stringify(value)
+  const structured = Structured.safeParse(value)
+  return {
+    content: [{ type: 'text', text }],
+    ...(structured.success && { structuredContent: structured.data }),
+  }
 }
+
+const Structured = z.record(z.string(), z.unknown())

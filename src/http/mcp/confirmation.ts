@@ -11,7 +11,12 @@ import type { Confirmed } from '#src/operations/gate/invoke.ts'
 
 /** Time in which a confirmation can be used. */
 const LIFETIME_MS = 5 * MINUTE_MS
-const PURPOSE = 'mcp confirmation'
+/**
+ * Who returns a confirmation: the client, with the answer of the person whom it asked, or the agent, where the client cannot
+ * ask. Each is signed for its own purpose, so an agent cannot return what was written for the client.
+ */
+const PURPOSES = { client: 'mcp question', agent: 'mcp confirmation' } as const
+export type ReturnedBy = keyof typeof PURPOSES
 const ID_BYTES = 16
 
 /** The call that is confirmed. */
@@ -28,13 +33,13 @@ type Deps = Pick<App, 'box' | 'clock'>
 export function makeConfirmation(
   { box, clock }: Deps,
   call: ConfirmedCall,
-  bound: RowBound | undefined,
+  { by, bound }: { readonly by: ReturnedBy; readonly bound: RowBound | undefined },
 ): { readonly confirmation: string; readonly expiresAt: Date } {
   const expiresAt = new Date(clock.now().getTime() + LIFETIME_MS)
   const id = randomBytes(ID_BYTES).toString('hex')
   const rows = bound === undefined ? [] : [bound.newestId, bound.count]
   const payload = [id, expiresAt.getTime(), digestOf(call), ...rows].join('.')
-  return { confirmation: box.signLink(PURPOSE, payload), expiresAt }
+  return { confirmation: box.signLink(PURPOSES[by], payload), expiresAt }
 }
 
 /** A confirmation; undefined if the text is of another call, or expired. */
@@ -42,9 +47,10 @@ export function readConfirmation(
   { box, clock }: Deps,
   confirmation: string,
   call: ConfirmedCall,
+  by: ReturnedBy,
 ): Confirmed | undefined {
   const [id, expiresAtMs, digest, newestId, count] =
-    box.readLink(PURPOSE, confirmation)?.split('.') ?? []
+    box.readLink(PURPOSES[by], confirmation)?.split('.') ?? []
   const isInTime = Number(expiresAtMs) > clock.now().getTime()
   if (id === undefined || !isInTime || digest !== digestOf(call)) return undefined
   const hasBound = newestId !== undefined && count !== undefined

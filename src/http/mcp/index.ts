@@ -15,12 +15,17 @@ import { authenticate, refuseTokenInQuery } from '../authenticate.ts'
 import { answerError } from '../errors.ts'
 import { limitKeyOf, writeRateHeaders } from '../limits.ts'
 import { callTool, countCall, type ToolCaller } from './call.ts'
+import { RESOURCE_PATH, registerDiscovery } from './discovery.ts'
+import { askingOf } from './question.ts'
 import { closestTool, findTool, toolsFor } from './tools.ts'
 
 const PATH = '/mcp'
 const JSON_TYPE = 'application/json'
 const STREAM_TYPE = 'text/event-stream'
 const IMPLEMENTATION = { name: 'flare-watchdog', version: VERSION }
+
+/** In the address of a client that asks for a token only after a refusal, as hosted assistants do. */
+const SIGN_IN = 'sign-in'
 
 const ToolCall = z.looseObject({
   // Without an id it is a notification, which nothing is called for.
@@ -36,6 +41,7 @@ const ToolCall = z.looseObject({
  */
 export function registerMcp(server: FastifyInstance, app: App): void {
   const errorHandler = createErrorHandler(app)
+  registerDiscovery(server, app)
   server.post(PATH, { config: { operation: 'mcp' }, errorHandler }, async (request, reply) => {
     reply.header('cache-control', 'no-store')
     refuseTokenInQuery(request.query as Readonly<Record<string, unknown>>)
@@ -43,6 +49,7 @@ export function registerMcp(server: FastifyInstance, app: App): void {
     const caller = await authenticate(app, request.headers.authorization)
     const toolCaller = toolCallerOf(request, reply, caller)
     refuseMisshapen(request.body)
+    if (caller === undefined) requireNoToken(request)
     const isCounted = await countMessage(app, toolCaller, request.body)
     const mcp = await import('@modelcontextprotocol/server')
     // The list of tools is constant, so a subscription is acknowledged and ends at once.
@@ -65,7 +72,7 @@ function createErrorHandler(app: App) {
     } catch (tooMany) {
       return answerError(app, tooMany, request, reply)
     }
-    return answerError(app, error, request, reply)
+    return answerError(app, error, request, reply, app.publicUrl + RESOURCE_PATH + PATH)
   }
 }
 
@@ -83,6 +90,21 @@ function toolCallerOf(
       limitKey: limitKeyOf(request, caller),
       reportCount: (count) => writeRateHeaders(reply, count),
     },
+  }
+}
+
+/**
+ * Refuses what needs a token with status 401, by which clients begin to sign in: a call of a tool that not anybody may call,
+ * and every message to an address with `?sign-in`.
+ *
+ * @throws AppError unauthenticated `missing_token`
+ */
+function requireNoToken({ query, body }: FastifyRequest): void {
+  const call = ToolCall.safeParse(body)
+  const tool = call.success ? findTool(call.data.params.name) : undefined
+  const needsToken = tool !== undefined && tool.operation.scope !== 'none'
+  if (needsToken || Object.hasOwn(Object(query), SIGN_IN)) {
+    throw new AppError('unauthenticated', 'missing_token')
   }
 }
 
@@ -106,12 +128,10 @@ function refuseMisshapen(body: unknown): void {
  * @returns whether it was counted
  */
 async function countMessage(app: App, toolCaller: ToolCaller, body: unknown): Promise<boolean> {
-  const { caller } = toolCaller
   const call = ToolCall.safeParse(body)
   const tool = call.success ? findTool(call.data.params.name) : undefined
-  const isKnown = tool !== undefined && (caller !== undefined || tool.operation.scope === 'none')
-  if (!isKnown) await countCall(app, toolCaller)
-  return !isKnown
+  if (tool === undefined) await countCall(app, toolCaller)
+  return tool === undefined
 }
 
 function serverFor(mcp: typeof Mcp, app: App, toolCaller: ToolCaller): Mcp.Server {
@@ -124,9 +144,12 @@ function serverFor(mcp: typeof Mcp, app: App, toolCaller: ToolCaller): Mcp.Serve
     },
   )
   server.setRequestHandler('tools/list', () => ({ tools: [...toolsFor(caller, locale)] }))
-  server.setRequestHandler('tools/call', ({ params }) => {
+  server.setRequestHandler('tools/call', ({ params }, context) => {
     const tool = findTool(params.name)
-    if (tool !== undefined) return callTool(app, toolCaller, tool, params.arguments ?? {})
+    if (tool !== undefined) {
+      const asker = { ...toolCaller, asking: askingOf(mcp, context) }
+      return callTool(app, asker, tool, params.arguments ?? {})
+    }
     const closest = bare(closestTool(params.name))
     const message = translator(locale)('errors:not_found.tool', { closest })
     throw new mcp.ProtocolError(mcp.INVALID_PARAMS, message)

@@ -1,16 +1,18 @@
 /** Operations as tools of the Model Context Protocol. */
 import type { Tool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { id as bare, checkedKey, type Translate, translator } from '#src/i18n/translate.ts'
+import { checkedKey, type Translate, translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { bySimilarity } from '#src/kernel/similar.ts'
 import { JsonObject } from '#src/kernel/units.ts'
-import type { AnyOperation } from '#src/operations/define.ts'
+import { AGENT_OPERATIONS } from '#src/operations/agents.ts'
+import { defineChatOperation, type OperationWith } from '#src/operations/define.ts'
 import { REGISTRY } from '#src/operations/index.ts'
 import { inlineSchema } from '#src/operations/openapi/schema.ts'
+import { briefInput, briefOutput, briefText, type Said } from './brief-schema.ts'
 import { leanSchema } from './lean-schema.ts'
-import { saidOnce } from './said-once.ts'
 
 /**
  * Operations that are not offered as tools. Sign-in needs the wallet, and no model may read its token. A CSV
@@ -26,16 +28,44 @@ const NO_TOOLS: readonly string[] = [
   'getProviderMetrics',
 ]
 
+/** An operation that is a tool. */
+type ToolOperation = OperationWith<unknown>
+
 /** An operation with the names of its parameters. */
 export interface ToolEntry {
-  readonly operation: AnyOperation
+  readonly operation: ToolOperation
   readonly params: readonly string[]
   /** Names in the query that are not also in the body. */
   readonly query: readonly string[]
 }
 
+/** All that is known of a tool: the list has the beginning of it. Descriptions are in the language of the request. */
+const describeToolOperation: ToolOperation = defineChatOperation({
+  id: 'describeTool',
+  scope: 'none',
+  rate: 'public',
+  query: z.strictObject({
+    tool: z.string().max(100).meta({ description: 'operations:field.tool' }),
+  }),
+  output: z.object({
+    name: z.string(),
+    description: z.string(),
+    inputSchema: JsonObject,
+    outputSchema: JsonObject.optional(),
+  }),
+  handle: async ({ query, locale }) => {
+    const entry = findTool(query.tool)
+    if (entry === undefined) throw new AppError('not_found', 'not_found')
+    return describeWhole(translator(locale), entry)
+  },
+})
+
 const TOOLS: ReadonlyMap<string, ToolEntry> = new Map(
-  REGISTRY.filter(({ id }) => !NO_TOOLS.includes(id)).map((operation) => [
+  [
+    describeToolOperation,
+    ...AGENT_OPERATIONS,
+    ...REGISTRY.filter(({ id }) => !NO_TOOLS.includes(id)),
+  ].map((operation) => [
     operation.id,
     { operation, params: namesOf(operation.params), query: queryNamesOf(operation) },
   ]),
@@ -71,9 +101,10 @@ export function closestTool(name: string): string {
 /** Part of an unknown name that is looked at. */
 const NAME_LENGTH_MAX = 100
 
-/** A tool, and the scopes each of which allows it. */
+/** A tool, the whole schema of its arguments, and the scopes each of which allows it. */
 interface Described {
-  readonly tool: Tool
+  readonly tool: Omit<Tool, 'inputSchema'>
+  readonly input: JsonObject
   readonly scopes: readonly string[]
 }
 
@@ -85,11 +116,11 @@ export function toolsFor(caller: Caller | undefined, locale: Locale): readonly T
   const described = DESCRIBED.get(locale) ?? describeAll(locale)
   DESCRIBED.set(locale, described)
   const allowed = described.filter(({ scopes }) => scopes.some((scope) => held.includes(scope)))
-  const t = translator(locale)
-  return saidOnce(
-    allowed.map(({ tool }) => tool),
-    (name) => t('operations:mcp.sameAs', { tool: bare(name) }),
-  )
+  const said: Said = new Set()
+  return allowed.map(({ tool, input }) => ({
+    ...tool,
+    inputSchema: { type: 'object', ...briefInput(input, said) },
+  }))
 }
 
 function describeAll(locale: Locale): readonly Described[] {
@@ -97,12 +128,12 @@ function describeAll(locale: Locale): readonly Described[] {
   return [...TOOLS.values()].map((entry) => {
     const { scope, otherScope } = entry.operation
     const scopes = otherScope === undefined ? [scope] : [scope, otherScope.scope]
-    return { tool: describeTool(t, entry), scopes }
+    return { tool: describeTool(t, entry), input: inputSchemaOf(t, entry), scopes }
   })
 }
 
 /** Whether this call of a tool is confirmed first. A call with an invalid body is refused in any case. */
-export function needsConfirmation(operation: AnyOperation, body: unknown): boolean {
+export function needsConfirmation(operation: ToolOperation, body: unknown): boolean {
   if (operation.summarize === undefined || operation.onlyAdds === undefined) {
     return operation.summarize !== undefined
   }
@@ -112,60 +143,84 @@ export function needsConfirmation(operation: AnyOperation, body: unknown): boole
 }
 
 /** Whether a tool takes an idempotency key: the confirmation of a call is its key. */
-export function takesKey({ idempotent, summarize, onlyAdds }: AnyOperation): boolean {
+export function takesKey({ idempotent, summarize, onlyAdds }: ToolOperation): boolean {
   return idempotent === true && (summarize === undefined || onlyAdds !== undefined)
 }
 
-function describeTool(t: Translate, entry: ToolEntry): Tool {
-  const { operation, query: queryNames } = entry
-  const { id, scope, method, params, query, body, bodyOptional } = operation
+/** A tool as the list has it: short, because a model reads all of them before its first call. */
+function describeTool(t: Translate, { operation }: ToolEntry): Described['tool'] {
+  const { id, scope, method, output } = operation
+  const asks = operation.summarize !== undefined
+  const readsOnly = scope === 'read' || scope === 'none'
+  const answer = output && briefOutput(inlineSchema(t, output))
+  const isBrief = answer !== undefined && JSON.stringify(answer).length <= OUTPUT_LENGTH_MAX
+  return {
+    name: id,
+    description: briefText(descriptionOf(t, operation), DESCRIPTION_LENGTH_MAX),
+    ...((isBrief || scope === 'none') && answer && { outputSchema: { ...answer, type: 'object' } }),
+    annotations: readsOnly
+      ? { readOnlyHint: true }
+      : { destructiveHint: asks, ...(method !== 'POST' && { idempotentHint: true }) },
+  }
+}
+
+/** Length of a description in the list, in characters, unless its first sentence is longer. */
+const DESCRIPTION_LENGTH_MAX = 170
+/** Longest schema of an answer in the list, in characters of JSON, unless anybody may call the tool. */
+const OUTPUT_LENGTH_MAX = 130
+
+function describeWhole(t: Translate, entry: ToolEntry) {
+  const { operation } = entry
+  const { id, output } = operation
+  return {
+    name: id,
+    description: descriptionOf(t, operation),
+    inputSchema: inputSchemaOf(t, entry),
+    ...(output && { outputSchema: answerSchemaOf(inlineSchema(t, output)) }),
+  }
+}
+
+/** Longest schema of an answer that is sent whole. That of alerts has the data of every event. */
+const WHOLE_LENGTH_MAX = 15_000
+
+function answerSchemaOf(schema: JsonObject): JsonObject {
+  const whole = leanSchema(schema)
+  return JSON.stringify(whole).length > WHOLE_LENGTH_MAX ? briefOutput(schema) : whole
+}
+
+function descriptionOf(t: Translate, { id, forAgents }: ToolOperation): string {
+  const texts = ['summary', 'description', ...(forAgents === undefined ? [] : ['forAgents'])]
+  return texts.map((text) => t(checkedKey(`operations:${id}.${text}`))).join('\n')
+}
+
+/** The whole schema of the arguments. */
+function inputSchemaOf(t: Translate, { operation, query: queryNames }: ToolEntry): JsonObject {
+  const { id, params, query, body, bodyOptional } = operation
   const read = (schema: z.ZodType, path?: readonly string[]) =>
     ObjectSchema.parse(inlineSchema(t, schema, path))
   const inPath = params && read(params, ['path', id])
   const inQuery = query && read(query, ['query', id])
   const bodySchema = body && read(body)
   const hasBody = bodySchema !== undefined && !isEmptyObject(bodySchema)
-  const asks = operation.summarize !== undefined
-  const readsOnly = scope === 'read' || scope === 'none'
-  const text = (description: string) => ({ type: 'string', description })
-  const title = t(checkedKey(`operations:${id}.summary`))
-  const description = t(checkedKey(`operations:${id}.description`))
-  const isShortened = operation.forAgents !== undefined
-  const notes = [
-    ...(isShortened ? [t(checkedKey(`operations:${id}.forAgents`))] : []),
-    ...(asks ? [t('operations:mcp.asksFirst')] : []),
-  ]
-  return {
-    name: id,
-    title,
-    description: [description, ...notes].join('\n\n'),
-    inputSchema: {
-      type: 'object',
-      ...leanSchema({
-        properties: {
-          ...inPath?.properties,
-          ...pickNames(inQuery?.properties, queryNames),
-          ...(queryNames.includes('limit') && {
-            limit: { ...inQuery?.properties['limit'], default: AGENTS_ROWS },
-          }),
-          ...(hasBody && { body: bodySchema }),
-          ...(takesKey(operation) && {
-            idempotencyKey: text(t('operations:info.idempotencyKey')),
-          }),
-          ...(asks && { confirmation: text(t('operations:mcp.confirmation')) }),
-        },
-        required: [
-          ...(inPath?.required ?? []),
-          ...(inQuery?.required ?? []),
-          ...(hasBody && bodyOptional !== true ? ['body'] : []),
-        ],
-        additionalProperties: false,
+  return leanSchema({
+    type: 'object',
+    properties: {
+      ...inPath?.properties,
+      ...pickNames(inQuery?.properties, queryNames),
+      ...(queryNames.includes('limit') && {
+        limit: { ...inQuery?.properties['limit'], default: AGENTS_ROWS },
       }),
+      ...(hasBody && { body: bodySchema }),
+      ...(takesKey(operation) && { idempotencyKey: { type: 'string' } }),
+      ...(operation.summarize !== undefined && { confirmation: { type: 'string' } }),
     },
-    annotations: readsOnly
-      ? { readOnlyHint: true }
-      : { readOnlyHint: false, destructiveHint: asks, idempotentHint: method !== 'POST' },
-  }
+    required: [
+      ...(inPath?.required ?? []),
+      ...(inQuery?.required ?? []),
+      ...(hasBody && bodyOptional !== true ? ['body'] : []),
+    ],
+    additionalProperties: false,
+  })
 }
 
 function pickNames(
@@ -180,7 +235,7 @@ function isEmptyObject({ properties, anyOf, oneOf }: z.output<typeof ObjectSchem
 }
 
 /** A selection that a query and a body can have is a body for agents, as in all other calls. */
-function queryNamesOf({ query, body }: AnyOperation): readonly string[] {
+function queryNamesOf({ query, body }: ToolOperation): readonly string[] {
   const inBody = namesOf(body)
   return namesOf(query).filter((name) => !inBody.includes(name))
 }

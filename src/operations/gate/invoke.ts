@@ -6,7 +6,7 @@ import { inputErrors } from '#src/kernel/input-limits.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { parseInput } from '#src/kernel/validation.ts'
-import type { Access, AnyOperation, App, OperationWith, RowBound } from '../define.ts'
+import type { Access, App, OperationWith, RowBound } from '../define.ts'
 import { type Answer, statusOf } from './answer.ts'
 import { IdempotencyKey, runOnce } from './idempotency.ts'
 import { type RateCount, weightOfRows } from './limits.ts'
@@ -103,7 +103,7 @@ export interface Preview {
  */
 export async function previewCall(
   app: App,
-  operation: AnyOperation,
+  operation: OperationWith<unknown>,
   caller: Caller | undefined,
   raw: RawInput,
 ): Promise<Preview> {

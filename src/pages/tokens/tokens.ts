@@ -10,7 +10,7 @@ import { createTokenOnPage, openTokensOnPage } from '#src/operations/pages/token
 import { createChallenge } from '#src/operations/rest/auth.ts'
 import { chainParams } from '../chain-params.ts'
 import { formOf } from '../form.ts'
-import { localeOf, sendPage, zoneOf } from '../layout.ts'
+import { choicesOf, localeOf, sendPage, zoneOf } from '../layout.ts'
 import { qrImage } from '../qr.ts'
 import { answerScript, isScript, type RefusalView, refusalOf } from '../refusal-page.ts'
 import { walletApps } from '../wallet-apps.ts'
@@ -187,6 +187,7 @@ async function send(
       qr,
       chain: JSON.stringify(chainParams()),
       script: '/scripts/tokens.js',
+      signAction: `/tokens${choicesOf(request)}`,
     }),
   })
 }

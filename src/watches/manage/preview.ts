@@ -79,8 +79,17 @@ export async function readUsdPriceNow(
   const { chain, confirmations } = deps
   const block = await undefinedIfUnavailable(() => chain.confirmedBlock(confirmations))
   const price = block && (await readUsdPrice(deps, asset, block))
-  if (price === undefined) return null
-  const { value, decimals } = price
+  return price === undefined ? null : decimalText(price)
+}
+
+/** A price as text, such as 0.0184. */
+export function decimalText({
+  value,
+  decimals,
+}: {
+  readonly value: bigint
+  readonly decimals: number
+}): string {
   return formatUnits(decimals < 0 ? value * 10n ** BigInt(-decimals) : value, Math.max(0, decimals))
 }
 
