@@ -1,6 +1,7 @@
 import type { Asset, BlockRef, FeedName } from '#src/chain/chain.ts'
 import type { RecoveryPool } from '#src/chain/signatures/recovery-pool.ts'
 import type { Fence } from '#src/db/leases.ts'
+import { createEpochFacts, type EpochFacts } from '#src/fsp/indexer/epoch-facts.ts'
 import {
   createProviderFacts,
   type Eligibility,
@@ -97,6 +98,8 @@ export interface WatchTypeFacts {
   ): Promise<readonly (VoteFacts | undefined)[]>
   /** Voting rounds of every provider. */
   readonly rounds: RoundFacts
+  /** Reward epochs of every provider. */
+  readonly epochs: EpochFacts
   /** Deletes data that is older than its retention. */
   prune(): Promise<void>
 }
@@ -157,6 +160,7 @@ export function createWatchTypeFacts(source: FactSource): WatchTypeFacts {
     publications: createPublicationFetcher(source),
     votes: (voters, block, signal, fence) => votes.of(voters, block, signal, fence),
     rounds,
+    epochs: createEpochFacts(source),
     prune: async () => {
       await feeds.prune()
       await votes.prune()
