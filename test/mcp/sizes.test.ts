@@ -116,8 +116,8 @@ describe('the answer of a tool', () => {
       expect(JSON.stringify(answer.body), name).not.toMatch(RIGHTS)
       if (annotations?.readOnlyHint === true && answer.isError) unread.push(name)
     }
-    // Here is no chain, and no top-up.
-    expect(unread).toEqual(['getAlertEvidence', 'getTopup'])
+    // Here is no chain, no voting round, and no top-up.
+    expect(unread).toEqual(['getAlertEvidence', 'getEpochReport', 'getTopup'])
   })
 })
 

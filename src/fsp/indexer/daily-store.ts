@@ -1,5 +1,5 @@
 /** Daily counts of every provider: written with the rounds, in the same statement, so that each round counts once. */
-import { and, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { ROUND_CHECKS, type RoundCheck } from '../protocol/verdict.ts'
@@ -192,6 +192,21 @@ function addedTo(before: EpochCounts, next: EpochCounts): EpochCounts {
     ...{ rounds: before.rounds + next.rounds, badRounds: before.badRounds + next.badRounds },
     checks: Object.fromEntries(checks) as EpochCounts['checks'],
   }
+}
+
+/** The newest reward epochs in which rounds of a provider were counted, newest first. */
+export async function listCountedEpochs(
+  db: Db,
+  voter: Address,
+  limit: number,
+): Promise<readonly number[]> {
+  const rows = await db
+    .selectDistinct({ rewardEpoch: fspDaily.rewardEpoch })
+    .from(fspDaily)
+    .where(eq(fspDaily.voter, voter))
+    .orderBy(desc(fspDaily.rewardEpoch))
+    .limit(limit)
+  return rows.map(({ rewardEpoch }) => rewardEpoch)
 }
 
 /** Deletes counts of days long past, by the newest stored day. */

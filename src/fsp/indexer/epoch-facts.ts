@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { TIMED_DUTIES } from '../protocol/verdict.ts'
 import type { EpochCounts } from './daily-counts.ts'
-import { listEpochCounts } from './daily-store.ts'
+import { listCountedEpochs, listEpochCounts } from './daily-store.ts'
 import { eligibilityIn } from './provider-status.ts'
 import { CLAIMS_KIND, PASSES_KIND, StoredPasses } from './publication-data.ts'
 import { marginIn } from './round-record.ts'
@@ -47,6 +47,8 @@ export interface EndedEpoch {
 export interface EpochFacts {
   /** Undefined if no round of the provider in this reward epoch was counted. */
   of(provider: Address, rewardEpoch: number): Promise<StoredEpoch | undefined>
+  /** The newest reward epochs in which rounds of a provider were counted, newest first. */
+  list(provider: Address, limit: number): Promise<readonly number[]>
   /** The reward epoch that ended last; undefined before the first end that was seen. */
   ended(): Promise<EndedEpoch | undefined>
 }
@@ -89,6 +91,7 @@ export function createEpochFacts({
         eligibility: eligibilityIn(calculationIn(passes), provider),
       }
     },
+    list: (provider, limit) => listCountedEpochs(db, provider, limit),
     async ended() {
       const epochs = await rounds.listStoredEpochs(db)
       const [last, before] = epochs.toReversed()
