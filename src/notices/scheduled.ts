@@ -29,8 +29,8 @@ export interface ScheduleDeps {
   readonly notices: Pick<Notices, 'scheduled'>
 }
 
-/** A subject of a wallet, and the reader to whom it is told. */
-export interface Told {
+/** A subject of a wallet, and the reader to whom it is addressed. */
+export interface Addressed {
   readonly wallet: Address
   readonly reader: NoticeRecipient
   readonly subject: CardSubject
@@ -45,7 +45,7 @@ export interface Schedule {
   /** Key of the record that a reader got the message about a subject; undefined if none is due for the reader. */
   keyOf(subject: CardSubject, reader: NoticeRecipient): string | undefined
   /** The message; undefined if nothing is known of the subject. */
-  write(told: Told): Promise<ScheduledNotice | undefined>
+  write(addressed: Addressed): Promise<ScheduledNotice | undefined>
 }
 
 const WALLETS_PER_PAGE = 100

@@ -5,7 +5,7 @@ import type { WeeklyCard } from '#src/pictures/weekly-card.ts'
 import { dueWeek, isAnyWeekDue, type ReaderWeek } from '#src/recipients/week.ts'
 import type { WatchTypeFacts } from '#src/watches/facts.ts'
 import { countWeek } from '#src/watches/week-counts.ts'
-import type { Schedule, ScheduleDeps, Told } from './scheduled.ts'
+import type { Addressed, Schedule, ScheduleDeps } from './scheduled.ts'
 
 /** What weekly cards are made from. */
 export interface WeeklyDeps extends ScheduleDeps {
@@ -32,18 +32,18 @@ export function weeklyCards(deps: WeeklyDeps): Schedule | undefined {
       const week = dueWeek(now, timezone)
       return week && `weekly ${watchId} ${week.firstDay}`
     },
-    async write(told) {
-      const week = dueWeek(now, told.reader.timezone)
+    async write(addressed) {
+      const week = dueWeek(now, addressed.reader.timezone)
       if (week === undefined) return undefined
-      const { watchId } = told.subject
-      return { kind: 'weekly', watchId, card: await cardOf(deps, told, week) }
+      const { watchId } = addressed.subject
+      return { kind: 'weekly', watchId, card: await cardOf(deps, addressed, week) }
     },
   }
 }
 
 async function cardOf(
   { db, facts, countIncidents }: WeeklyDeps,
-  { wallet, subject, reader }: Told,
+  { wallet, subject, reader }: Addressed,
   { starts, firstDay }: ReaderWeek,
 ): Promise<WeeklyCard> {
   const [from, to] = [starts[0], starts.at(-1)]
