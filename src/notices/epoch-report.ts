@@ -20,7 +20,7 @@ const DUE_MS = 2 * DAY_MS
 const REPORTS_MAX = 20
 
 /** Whether the report of an epoch can be sent. Pure. */
-export function isReportDue(
+function isReportDue(
   {
     endedAt,
     rewardsAt,

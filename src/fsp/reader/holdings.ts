@@ -61,7 +61,7 @@ const BIPS = 10_000n
 /** An account delegates to two providers at most. */
 const DELEGATIONS_MAX = 2
 /** Number of stakes that are read further. */
-export const STAKES_MAX = 10
+const STAKES_MAX = 10
 
 /** Creates the reader; contracts are found through the registry. */
 export function createHoldingsReader(source: ChainAccess): HoldingsReader {
