@@ -316,6 +316,7 @@ export const VERBS = {
   'settings.severity': { level: word },
   'settings.recoveries': { on: flag },
   'settings.weekly': { on: flag },
+  'settings.report': { on: flag },
   'mute.list': {},
   'mute.all': { duration },
   'mute.off': { kind: word, id },

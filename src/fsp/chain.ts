@@ -1,4 +1,5 @@
 import type { Chain } from '#src/chain/chain.ts'
+import { createHoldingsReader, type HoldingsReader } from './reader/holdings.ts'
 import { createEpochPolicyReader } from './reader/policy-of-epoch.ts'
 import { createRoundReader, type RoundReader } from './reader/round-reader.ts'
 import { createSigningProtocol, type SigningProtocol } from './reader/signing-protocol.ts'
@@ -9,6 +10,8 @@ export interface FspChain extends Chain {
   readonly protocol: SigningProtocol
   /** Reader of voting rounds: blocks, policies, states of providers. */
   readonly rounds: RoundReader
+  /** Reader of what an account delegates, stakes and may claim. */
+  readonly holdings: HoldingsReader
 }
 
 /** Adds the readers of the protocol to a chain. */
@@ -18,5 +21,6 @@ export function withFsp(chain: Chain): FspChain {
     ...chain,
     protocol: createSigningProtocol(chain.access, ofEpoch),
     rounds: createRoundReader(chain.access, ofEpoch),
+    holdings: createHoldingsReader(chain.access),
   }
 }

@@ -25,8 +25,8 @@ import { sendConfirmations } from './send-confirmations.ts'
 import { sendHeartbeat } from './send-heartbeat.ts'
 import { sendPictures } from './send-pictures.ts'
 import { sendReminders } from './send-reminders.ts'
+import { sendScheduled } from './send-scheduled.ts'
 import { sendSummaries } from './send-summaries.ts'
-import { sendWeeklyCards } from './send-weekly-cards.ts'
 import { settleDeposits } from './settle-deposits.ts'
 import { showLiveMessages } from './show-live-messages.ts'
 
@@ -47,7 +47,7 @@ export const REGISTRY: readonly Job[] = [
   renewSubscriptions,
   sendReminders,
   sendSummaries,
-  sendWeeklyCards,
+  sendScheduled,
   deliverDue,
   deliverByOne,
   repairDeliveryHeads,

@@ -15,6 +15,8 @@ export interface ButtonPlace {
   readonly inChat: boolean
   /** Username of the bot, without `@`. Undefined if there is no bot; buttons that would open it are then left out. */
   readonly botUsername: string | undefined
+  /** Page that the notice is about. */
+  readonly url: string
 }
 
 /** A button, independent of its context. */
@@ -40,7 +42,10 @@ interface Choice {
     | 'topic'
     | 'startBot'
     | 'weeklyOff'
-  readonly act: ButtonData
+    | 'report'
+    | 'reportOff'
+  /** Undefined for a button that opens the page of the notice. */
+  readonly act?: ButtonData
   /** Set if the button concerns the chat itself; then the bot acts in the chat, even in a group. */
   readonly ofChat?: true
   /** Start parameter of the bot; undefined if there is nothing to open. */
@@ -51,10 +56,11 @@ interface Choice {
 export function buttonsOf(
   t: Translate,
   notice: Notice,
-  { inChat, botUsername }: ButtonPlace,
+  { inChat, botUsername, url }: ButtonPlace,
 ): readonly (readonly MessageButton[])[] {
   const row = choicesOf(notice, inChat).flatMap(({ text, act, ofChat, start }): MessageButton[] => {
     const label = t(`notices:button.${text}`)
+    if (act === undefined) return [{ label, url }]
     if (inChat || ofChat) return [{ label, act }]
     if (botUsername === undefined || start === undefined) return []
     return [{ label, url: botLink(botUsername, start) }]
@@ -106,6 +112,11 @@ function choicesOf(notice: Notice, inChat: boolean): readonly Choice[] {
       return [SLOTS, MENU]
     case 'weekly':
       return [{ text: 'weeklyOff', act: packed('settings.weekly', { on: false }), start: 'menu' }]
+    case 'epoch-report':
+      return [
+        { text: 'report' },
+        { text: 'reportOff', act: packed('settings.report', { on: false }), start: 'menu' },
+      ]
     case 'announcement':
       return []
     default:

@@ -17,6 +17,7 @@ import type { WeeklyCard } from '#src/pictures/weekly-card.ts'
 import type { AddedRecipient } from '#src/recipients/added.ts'
 import type { RefusedRecipient } from '#src/recipients/consent.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
+import type { EpochReport } from '#src/watches/epoch-report.ts'
 
 /**
  * Display of each kind of notice: its emoji, its severity, and whether it concerns the safety of the
@@ -37,6 +38,7 @@ export const NOTICE_KINDS = {
   linked: { glyph: '🔗', severity: 'warning', security: true },
   credited: { glyph: '💳', severity: 'info', security: false },
   weekly: { glyph: '🗓️', severity: 'info', security: false },
+  'epoch-report': { glyph: '📋', severity: 'info', security: false },
   announcement: { glyph: '📣', severity: 'info', security: false },
 } as const satisfies Readonly<
   Record<
@@ -85,8 +87,14 @@ export type Notice =
       CreditedPayment,
       'asset' | 'amountUnits' | 'credits' | 'bonusCredits' | 'balanceCredits' | 'purchase'
     >)
-  | { readonly kind: 'weekly'; readonly watchId: number; readonly card: WeeklyCard }
+  | ScheduledNotice
   | { readonly kind: 'announcement'; readonly texts: AnnouncementTexts }
+
+/** A notice that a wallet asked for, and that no event causes. */
+export type ScheduledNotice =
+  | { readonly kind: 'weekly'; readonly watchId: number; readonly card: WeeklyCard }
+  /** `name`: label of the watch. */
+  | { readonly kind: 'epoch-report'; readonly name: string; readonly report: EpochReport }
 
 /** What the operator tells the owners, in their language. */
 export type AnnouncementTexts = Readonly<

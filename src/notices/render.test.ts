@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { CHANNEL_KEYS } from '#src/channels/index.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { type EpochReport, SIGNAL_OF } from '#src/watches/epoch-report.ts'
+import { DUTIES } from '#src/watches/provider-rounds.ts'
 import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
 import { every } from '../../test/support/every.ts'
 import { runs } from '../../test/support/runs.ts'
@@ -38,6 +40,68 @@ const renewal = {
 }
 
 const counted = fc.nat(6720).map((known) => ({ known, bad: Math.floor(known / 3) }))
+const condition = maybe(
+  fc.record({
+    rate: fc.float({ min: 0, max: 1, noNaN: true }),
+    minimum: fc.constant(0.8),
+    used: fc.float({ min: 0, max: 3, noNaN: true }),
+  }),
+)
+const seconds = fc.integer({ min: -30, max: 90 })
+const anyReport: fc.Arbitrary<EpochReport> = fc.record({
+  provider: fc.constant('0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'),
+  name: maybe(label),
+  rewardEpoch: fc.nat(9999),
+  isOver: fc.boolean(),
+  firstDay: fc.constant('2026-11-16'),
+  lastDay: fc.constant('2026-11-20'),
+  rounds: fc.nat(3360),
+  badRounds: fc.constant(0),
+  rate: maybe(fc.float({ min: 0, max: 1, noNaN: true })),
+  rank: maybe(fc.record({ place: fc.integer({ min: 1, max: 98 }), of: fc.constant(98) })),
+  duties: fc.tuple(...DUTIES.map((duty) => fc.constant(duty))).chain((duties) =>
+    fc.tuple(
+      ...duties.map((duty) =>
+        fc.record({
+          duty: fc.constant(duty),
+          rounds: fc.constant(3360),
+          missed: fc.nat(3360),
+          margin: maybe(
+            fc.record({
+              rounds: fc.nat(3360),
+              medianSeconds: seconds,
+              leastSeconds: seconds,
+              driftSeconds: maybe(seconds),
+            }),
+          ),
+        }),
+      ),
+    ),
+  ),
+  minimalConditions: fc.record({
+    anchor: condition,
+    fdc: condition,
+    uptime: condition,
+    fastUpdates: condition,
+  }),
+  eligible: maybe(fc.boolean()),
+  passes: maybe(fc.nat(3)),
+  failures: fc.array(fc.constant('FTSO-ANCHOR-FEEDS'), { maxLength: 3 }),
+  rewards: fc.record({
+    state: fc.constantFrom('published', 'not-published', 'not-read'),
+    amountWei: maybe(fc.bigInt({ min: 0n, max: 10n ** 30n })),
+  }),
+  mend: fc
+    .subarray([...new Set(Object.values(SIGNAL_OF))])
+    .chain((signals) =>
+      fc.tuple(
+        ...signals.map((signal) =>
+          fc.record({ signal: fc.constant(signal), rounds: maybe(fc.nat(3360)) }),
+        ),
+      ),
+    ),
+})
+
 const ANY: { readonly [Kind in Notice['kind']]: fc.Arbitrary<Extract<Notice, { kind: Kind }>> } = {
   'slots-end': fc.record({
     kind: fc.constant('slots-end'),
@@ -116,6 +180,11 @@ const ANY: { readonly [Kind in Notice['kind']]: fc.Arbitrary<Extract<Notice, { k
         reason: maybe(fc.constantFrom('insufficient_credits', 'slot_limit_reached')),
       }),
     ),
+  }),
+  'epoch-report': fc.record({
+    kind: fc.constant('epoch-report'),
+    name: label,
+    report: anyReport,
   }),
   weekly: fc.record({
     kind: fc.constant('weekly'),

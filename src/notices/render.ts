@@ -9,6 +9,7 @@ import { formatAmount } from '#src/i18n/format.ts'
 import { firstLabels } from '#src/i18n/name-list.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
 import type { Translate } from '#src/i18n/translate.ts'
+import { messageLines, reportWords } from '#src/pictures/report-text.ts'
 import { cardWords } from '#src/pictures/weekly-card.ts'
 import type { Notice } from './model.ts'
 import { destinationOff, linkedText, optedOutText } from './render-destination.ts'
@@ -55,6 +56,8 @@ export function renderNotice(notice: Notice, reader: NoticeReader): NoticeText {
       return credited(notice, reader)
     case 'weekly':
       return weekly(notice, reader)
+    case 'epoch-report':
+      return epochReport(notice, reader)
     case 'announcement':
       return notice.texts[reader.t.locale]
     default:
@@ -68,6 +71,16 @@ function weekly({ card }: NoticeOf<'weekly'>, { t }: NoticeReader): NoticeText {
   return {
     title: [card.name, headline, week].filter((part) => part !== undefined).join(' · '),
     lines: lines.map((line) => t('messages:fieldLine', line)),
+  }
+}
+
+function epochReport({ name, report }: NoticeOf<'epoch-report'>, { t }: NoticeReader): NoticeText {
+  const { epoch, headline } = reportWords(t, report)
+  return {
+    title: [name, epoch, headline].filter((part) => part !== undefined).join(' · '),
+    lines: messageLines(t, report).map(({ label, value }) =>
+      t('messages:fieldLine', { label, value }),
+    ),
   }
 }
 

@@ -17,7 +17,6 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { WeeklyCard } from '#src/pictures/weekly-card.ts'
 import type { AddedRecipient } from '#src/recipients/added.ts'
 import type { RefusedRecipient } from '#src/recipients/consent.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
@@ -33,10 +32,11 @@ import {
   NOTICE_KINDS,
   type Notice,
   RETENTION_DAYS,
+  type ScheduledNotice,
 } from './model.ts'
 import { renderNotice } from './render.ts'
 import * as store from './store.ts'
-import { weeklyCardCode, weeklyKey } from './weekly-link.ts'
+import { weeklyCardCode } from './weekly-link.ts'
 
 /** Dependencies of notices. */
 export interface NoticeDeps {
@@ -72,8 +72,8 @@ export interface Notices {
   switchedOff(tx: Db, stopped: readonly StoppedDestination[]): Promise<void>
   /** The reader of a mailbox refused e-mails, and the recipient was deleted. */
   refused(tx: Db, recipient: RefusedRecipient): Promise<void>
-  /** The card of a reader's week. @returns whether the reader gets it now, and did not get it before */
-  weekly(tx: Db, card: WeeklyNotice): Promise<boolean>
+  /** What a wallet asked for and no event causes. A reader gets each key once. */
+  scheduled(tx: Db, message: ScheduledMessage): Promise<void>
   /**
    * The operator tells a wallet's owner something, once for each name of the announcement.
    * @returns the number of readers for whom it is new
@@ -157,14 +157,10 @@ export function createNotices(deps: NoticeDeps): Notices {
     async refused(tx, { id, wallet, name, target }) {
       await notify(deps, tx, { wallet, notice: { kind: 'refused', name, target }, about: [id] })
     },
-    async weekly(tx, { wallet, reader, watchId, card }) {
-      const notice = { kind: 'weekly', watchId, card } as const
+    async scheduled(tx, { wallet, reader, key, notice }) {
       const at = deps.clock.now()
-      const key = weeklyKey(watchId, card.firstDay)
       const fresh = await store.recordNoticesOnce(tx, { key, recipientIds: [reader.id], at })
-      if (!fresh.has(reader.id)) return false
-      await give(deps, tx, { wallet, notice, readers: [reader], at })
-      return true
+      if (fresh.has(reader.id)) await give(deps, tx, { wallet, notice, readers: [reader], at })
     },
     async announce(tx, { wallet, name, texts }) {
       return await notify(deps, tx, {
@@ -214,12 +210,12 @@ export async function pruneNotices({
   await store.deleteOld(db, new Date(before))
 }
 
-/** A weekly card for one of its readers. */
-interface WeeklyNotice {
+/** A scheduled notice for one of its readers. */
+interface ScheduledMessage {
   readonly wallet: Address
   readonly reader: NoticeRecipient
-  readonly watchId: number
-  readonly card: WeeklyCard
+  readonly key: string
+  readonly notice: ScheduledNotice
 }
 
 /** A notice with its readers. */
@@ -302,8 +298,9 @@ async function give(
  */
 function orderKeyOf(notice: Notice, { id }: NoticeRecipient): string {
   const { kind } = notice
-  // A card has a message of its own, with its picture.
+  // A card has a message of its own, with its picture; so has a report, which is long.
   if (kind === 'weekly') return `${id} weekly ${notice.watchId}`
+  if (kind === 'epoch-report') return `${id} ${kind} ${notice.report.provider}`
   return NOTICE_KINDS[kind].security ? `${id} notice security` : `${id} notice`
 }
 
@@ -344,6 +341,13 @@ function timeOf(
   return security && later.act === 'hold' ? timing : { act: 'hold', until: window }
 }
 
+/** Path of the page that a notice is about. */
+function pageOf(notice: Notice): string {
+  if (notice.kind !== 'epoch-report') return '/'
+  const { provider, rewardEpoch } = notice.report
+  return `/providers/${provider}/epochs/${rewardEpoch}`
+}
+
 function envelopeOf(
   deps: NoticeDeps,
   notice: Notice,
@@ -369,8 +373,12 @@ function envelopeOf(
       title: titleOnChain(bare),
       body: lines.join('\n'),
       data: { glyph, ...(facts && { facts }) },
-      link: `${deps.publicUrl}/`,
-      buttons: buttonsOf(t, notice, { inChat, botUsername: deps.botUsername() }),
+      link: `${deps.publicUrl}${pageOf(notice)}`,
+      buttons: buttonsOf(t, notice, {
+        inChat,
+        botUsername: deps.botUsername(),
+        url: `${deps.publicUrl}${pageOf(notice)}`,
+      }),
     },
   )
   return notice.kind === 'weekly'

@@ -15,8 +15,3 @@ export function readWeeklyCard(box: SecretBox, code: string): WeeklyCard | undef
   const payload = box.readLink(PURPOSE, code)
   return payload === undefined ? undefined : WeeklyCard.parse(JSON.parse(payload))
 }
-
-/** Key of the record that a reader got a card. */
-export function weeklyKey(watchId: number, firstDay: string): string {
-  return `weekly ${watchId} ${firstDay}`
-}

@@ -22,6 +22,7 @@ import { payPage } from './pay/pay.ts'
 import { providerFiles } from './providers/files.ts'
 import { providerPage } from './providers/provider.ts'
 import { providersPage } from './providers/providers.ts'
+import { reportPage } from './providers/report.ts'
 import { siteFiles } from './site-files.ts'
 import { authorizePage } from './tokens/authorize.ts'
 import { tokensPage } from './tokens/tokens.ts'
@@ -38,6 +39,7 @@ const PAGES = [
   providersPage,
   providerPage,
   providerFiles,
+  reportPage,
   weeklyCardPicture,
   confirmPage,
   unsubscribePage,

@@ -1,7 +1,12 @@
 /** A provider's voting rounds in words, beside its picture: the same in chats and on pages. */
 import { formatNumber, formatPercent } from '#src/i18n/format.ts'
 import type { Translate } from '#src/i18n/translate.ts'
-import { countRounds, roundsWithin, toneOfRounds } from '#src/watches/provider-rounds.ts'
+import {
+  countRounds,
+  type RoundCounts,
+  roundsWithin,
+  toneOfRounds,
+} from '#src/watches/provider-rounds.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 
 /** The newest `range` rounds in words. */
@@ -10,7 +15,11 @@ export function roundsText(
   { rounds }: Pick<ProviderView, 'rounds'>,
   range: number,
 ): string {
-  const { known, bad } = countRounds(roundsWithin(rounds, range))
+  return countsText(t, countRounds(roundsWithin(rounds, range)), range)
+}
+
+/** The counts of the newest `range` rounds in words. */
+export function countsText(t: Translate, { known, bad }: RoundCounts, range: number): string {
   if (known === 0) return t('bot:provider.unseen')
   if (known === range && bad === 0) return t('bot:provider.allFine', { count: range })
   const text = t('bot:provider.rounds', { count: range, fine: known - bad, bad })

@@ -2,7 +2,7 @@ import { and, eq, gt, sql } from 'drizzle-orm'
 import { valueArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { notificationSettings, WANTS_WEEKLY_CARD } from './tables.ts'
+import { notificationSettings, WANTS } from './tables.ts'
 
 /** Settings as stored, still encoded. */
 export interface SettingsRow {
@@ -25,12 +25,17 @@ export function listSettings(db: Db, wallets: readonly Address[]): Promise<Setti
     .where(sql`${notificationSettings.wallet} = any(${valueArray(wallets, 'text')})`)
 }
 
-/** Wallets whose settings ask for the weekly card, in the order of their addresses, after one of them. */
-export async function listWeeklyWallets(db: Db, after: string, limit: number): Promise<Address[]> {
+/** Wallets whose settings ask for something, in the order of their addresses, after one of them. */
+export async function listWalletsWith(
+  db: Db,
+  wanted: keyof typeof WANTS,
+  after: string,
+  limit: number,
+): Promise<Address[]> {
   const rows = await db
     .select({ wallet: notificationSettings.wallet })
     .from(notificationSettings)
-    .where(and(WANTS_WEEKLY_CARD, gt(notificationSettings.wallet, sql`${after}`)))
+    .where(and(WANTS[wanted], gt(notificationSettings.wallet, sql`${after}`)))
     .orderBy(notificationSettings.wallet)
     .limit(limit)
   return rows.map(({ wallet }) => wallet)

@@ -59,6 +59,7 @@ const fields = {
   minSeverity: z.enum(SEVERITIES),
   recoveries: z.boolean().meta({ description: 'operations:field.sendRecoveries' }),
   weeklyCard: z.boolean().default(false).meta({ description: 'operations:field.weeklyCard' }),
+  epochReport: z.boolean().default(false).meta({ description: 'operations:field.epochReport' }),
   quietHours: QuietHours,
   digest: z.enum(['off', '15m', '1h', 'daily']).meta({ description: 'operations:field.digest' }),
   digestAt: TimeOfDay,
@@ -98,6 +99,7 @@ export const DEFAULT_SETTINGS: Settings = {
   minSeverity: 'info',
   recoveries: true,
   weeklyCard: false,
+  epochReport: false,
   quietHours: { enabled: false, from: '22:00', to: '07:00', criticalBypass: true },
   digest: 'off',
   digestAt: '09:00',
@@ -212,13 +214,17 @@ async function save(
   return { ...changed, version }
 }
 
-/** Wallets that want a weekly card, by address, after one of them. */
-export function listWeeklyWallets(
+/** Settings that ask for messages which no event causes. */
+export type Wanted = 'weeklyCard' | 'epochReport'
+
+/** Wallets whose settings ask for something, by address, after one of them. */
+export function listWalletsWith(
   db: Db,
+  wanted: Wanted,
   after: string,
   limit: number,
 ): Promise<readonly Address[]> {
-  return store.listWeeklyWallets(db, after, limit)
+  return store.listWalletsWith(db, wanted, after, limit)
 }
 
 /** Settings of these wallets; a wallet that is missing in the result has `DEFAULT_SETTINGS`. */

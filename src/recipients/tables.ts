@@ -125,8 +125,11 @@ export const connectCodes = pgTable('connect_codes', {
   wallet: text('wallet').$type<Address>(),
 })
 
-/** Condition: settings that ask for the weekly card. It matches the index of these alone. */
-export const WANTS_WEEKLY_CARD = sql.raw(`settings @> '{"weeklyCard": true}'::jsonb`)
+/** Settings that ask for messages which no event causes, as conditions. The index of weekly cards matches the first. */
+export const WANTS = {
+  weeklyCard: sql.raw(`settings @> '{"weeklyCard": true}'::jsonb`),
+  epochReport: sql.raw(`settings @> '{"epochReport": true}'::jsonb`),
+} as const
 
 /** Notification settings of each wallet. */
 export const notificationSettings = pgTable(
@@ -137,7 +140,7 @@ export const notificationSettings = pgTable(
     version: integer('version').notNull(),
     updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
   },
-  (table) => [index('notification_settings_weekly').on(table.wallet).where(WANTS_WEEKLY_CARD)],
+  (table) => [index('notification_settings_weekly').on(table.wallet).where(WANTS.weeklyCard)],
 )
 
 /** E-mails that ask a mailbox for consent. Rows are kept after sending, to count the e-mails of a mailbox and a wallet. */

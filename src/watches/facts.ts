@@ -1,6 +1,7 @@
 import type { Asset, BlockRef, FeedName } from '#src/chain/chain.ts'
 import type { RecoveryPool } from '#src/chain/signatures/recovery-pool.ts'
 import type { Fence } from '#src/db/leases.ts'
+import { createEpochFacts, type EpochFacts } from '#src/fsp/indexer/epoch-facts.ts'
 import {
   createProviderFacts,
   type Eligibility,
@@ -61,11 +62,13 @@ export interface WatchTypeFacts {
   ): Promise<readonly (ProviderStatus | undefined)[]>
   /**
    * Data of a provider that is published off-chain: eligibility (null if unknown) and rewards (newest
-   * first).
+   * first); and its reports.
    */
   published(provider: Address): Promise<{
     readonly eligibility: Eligibility | null
     readonly rewards: readonly EpochReward[]
+    /** Reward epochs of which there is a report, newest first. */
+    readonly reports: readonly number[]
   }>
   /** Changes of a provider's status according to stored rounds and publications, oldest first. */
   providerHistory(
@@ -97,6 +100,8 @@ export interface WatchTypeFacts {
   ): Promise<readonly (VoteFacts | undefined)[]>
   /** Voting rounds of every provider. */
   readonly rounds: RoundFacts
+  /** Reward epochs of every provider. */
+  readonly epochs: EpochFacts
   /** Deletes data that is older than its retention. */
   prune(): Promise<void>
 }
@@ -123,6 +128,7 @@ export function createWatchTypeFacts(source: FactSource): WatchTypeFacts {
   const feeds = createFeedFacts(source)
   const providers = createProviderFacts(source)
   const votes = createVoteFacts(source)
+  const epochs = createEpochFacts(source)
   const rounds = createRoundFacts({
     ...source,
     watchedProviders: () => listWatchedProviders(source.db),
@@ -145,11 +151,12 @@ export function createWatchTypeFacts(source: FactSource): WatchTypeFacts {
     feedHistory: (feedId, windowSeconds, span) => feeds.history(feedId, windowSeconds, span),
     providers: (voters, block, signal) => providers.statuses(voters, block, signal),
     published: async (provider) => {
-      const [eligibility, rewards] = await Promise.all([
+      const [eligibility, rewards, reports] = await Promise.all([
         providers.eligibility(provider),
         rounds.rewards(provider, REWARD_EPOCHS_SHOWN),
+        epochs.list(provider, REWARD_EPOCHS_SHOWN),
       ])
-      return { eligibility, rewards }
+      return { eligibility, rewards, reports }
     },
     providerHistory: (voter, span) => providers.history(voter, span),
     providersSeenAt: (span) => providers.seenAt(span),
@@ -157,6 +164,7 @@ export function createWatchTypeFacts(source: FactSource): WatchTypeFacts {
     publications: createPublicationFetcher(source),
     votes: (voters, block, signal, fence) => votes.of(voters, block, signal, fence),
     rounds,
+    epochs,
     prune: async () => {
       await feeds.prune()
       await votes.prune()

@@ -10,6 +10,7 @@ import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import { type AddressProblem, readAddress } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { createWorkLimiter } from '#src/kernel/work-limiter.ts'
+import { type AccountHoldings, readAccountHoldings } from './account-holdings.ts'
 import type { WatchTypeFacts } from './facts.ts'
 import { type ListedProvider, listProviders, ROUNDS_PER_PROVIDER } from './provider-list.ts'
 import { type NamedProvider, searchProviders } from './provider-names.ts'
@@ -42,6 +43,8 @@ export type AddressAnswer =
       readonly balanceWei: bigint | null
       readonly usdCents: bigint | null
       readonly isContract: boolean
+      /** What it delegates, stakes and may claim; null if none of it could be read. */
+      readonly holdings: AccountHoldings | null
     }
   /** The chain does not answer in time, and nothing about the address is stored. */
   | { readonly kind: 'unavailable'; readonly address: Address }
@@ -111,28 +114,30 @@ export function createLookUps(deps: Deps, { cachedMax = CACHED_ANSWERS_MAX } = {
   const named = {
     facts: { providerNames: () => names.get('names', () => facts.providerNames()) },
   }
-  const lookUp = (address: Address) =>
-    answers.get(address, async () => {
-      const signal = AbortSignal.timeout(ANSWER_MS)
-      const run = () => answerOf(deps, named, address, signal)
-      const answer = await undefinedIfUnavailable(() => turns.take(run, signal), signal)
-      return answer ?? { kind: 'unavailable', address }
-    })
   const lists = createSharedCache<'list', readonly ListedProvider[]>(clock, {
     max: 1,
     freshMs: () => MINUTE_MS,
   })
+  const listAll = () =>
+    lists.get('list', async () => {
+      const providerNames = await named.facts.providerNames()
+      const signal = AbortSignal.timeout(ANSWER_MS)
+      const snapshot = await readProvidersSnapshot(deps, ROUNDS_PER_PROVIDER, signal)
+      return listProviders(snapshot, providerNames)
+    })
+  const lookUp = (address: Address) =>
+    answers.get(address, async () => {
+      const signal = AbortSignal.timeout(ANSWER_MS)
+      const run = () => answerOf(deps, named, listAll, address, signal)
+      const answer = await undefinedIfUnavailable(() => turns.take(run, signal), signal)
+      return answer ?? { kind: 'unavailable', address }
+    })
   return {
     async atAddress(address, round) {
       const answer = await lookUp(address)
       return round === undefined ? answer : asOfRound(deps, answer, round)
     },
-    listAll: () =>
-      lists.get('list', async () => {
-        const names = await named.facts.providerNames()
-        const signal = AbortSignal.timeout(ANSWER_MS)
-        return listProviders(await readProvidersSnapshot(deps, ROUNDS_PER_PROVIDER, signal), names)
-      }),
+    listAll,
     async find(text) {
       const typed = readAddress(text)
       if (typed.ok) return lookUp(typed.value)
@@ -168,6 +173,7 @@ async function asOfRound(
 async function answerOf(
   deps: Deps,
   named: Parameters<typeof searchProviders>[0],
+  listAll: LookUps['listAll'],
   address: Address,
   signal: AbortSignal,
 ): Promise<AddressAnswer> {
@@ -179,10 +185,11 @@ async function answerOf(
     return { kind: 'provider', view, name: provider?.name, ...published }
   }
   const block = await chain.confirmedBlock(confirmations, signal)
-  const [balanceWei, isContract, price] = await Promise.all([
+  const [balanceWei, isContract, price, holdings] = await Promise.all([
     balanceOf(chain, address, block, signal),
     chain.isContract(address, signal),
     readUsdPrice({ chain, facts }, 'FLR', block, signal),
+    readAccountHoldings(deps, listAll, address, block, signal),
   ])
   const isPriced = balanceWei !== null && price !== undefined
   return {
@@ -191,6 +198,7 @@ async function answerOf(
     balanceWei,
     usdCents: isPriced ? usdCents(balanceWei, COIN_DECIMALS, price) : null,
     isContract,
+    holdings,
   }
 }
 

@@ -1,3 +1,4 @@
+import { encodeFunctionData, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { providerCaption, providerWithoutPicture } from '#bot/features/provider/view.ts'
 import { walletName } from '#bot/views/view.ts'
@@ -5,6 +6,7 @@ import {
   createProviderSimulation,
   type ProviderSimulation,
 } from '#sandbox/devnet/provider-simulation.ts'
+import { createSender } from '#sandbox/devnet/sending.ts'
 import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { type ProtocolData, startProtocolData } from '#sandbox/world/protocol-data.ts'
 import { packed } from '#src/actions/codec.ts'
@@ -214,7 +216,7 @@ describe('a chat without a wallet', () => {
     await ann.say(address)
     expect(ann.last().text.split('\n')[0]).toBe(address)
     expect(ann.last().text).toMatch(
-      /\nBalance: [\d,.]+\sFLR( · [\d,.]+\sUSD)?\nKind: Wallet\nData provider: none known$/,
+      /\nBalance: [\d,.]+\sFLR( · [\d,.]+\sUSD)?\nKind: Wallet\nData provider: none known\nDelegation: none\n/,
     )
     expect(ann.labels()).toEqual([['Watch its balance'], ['Connect wallet'], ['‹ Menu']])
     await ann.press('Watch its balance')
@@ -224,6 +226,32 @@ describe('a chat without a wallet', () => {
     expect(ann.labels()[0]).toEqual([goOn])
     await ann.press(goOn)
     expect(ann.last().text).toContain(address)
+  })
+
+  test('sees the providers behind a wallet, and follows one of them with one press', async () => {
+    const { address } = devnet.people.carol.account
+    await createSender(
+      devnet.client,
+      true,
+    )({
+      from: address,
+      to: devnet.contracts.wflr,
+      data: encodeFunctionData({
+        abi: parseAbi(['function delegate(address to, uint256 bips)']),
+        args: [identity('Alpha Oracle'), 5000n],
+      }),
+    })
+    await devnet.mine(2, 1)
+    const ann = world.person()
+    await ann.say(address)
+    expect(ann.last().text).toMatch(
+      /\nDelegation: \u2068Alpha Oracle\u2069 · 50% · [\d,.]+\sWFLR · /,
+    )
+    const labels = ann.labels().flat()
+    const follow = labels.find((label) => /^Follow \u2068?Alpha O/.test(label))
+    expect(labels.some((label) => /^Watch \u2068?Alpha O/.test(label))).toBe(true)
+    await ann.press(follow ?? '')
+    expect(ann.last().text).toContain('You now follow')
   })
 
   test('gets them about a provider, by an address and by its name', async () => {

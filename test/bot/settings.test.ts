@@ -37,7 +37,7 @@ describe('settings', () => {
     const chat = await linked('alice')
     await chat.say('/settings')
     expect(chat.last().text).toMatch(
-      /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor the whole wallet 0xf39F…2266:\nQuiet hours: off \(22:00 – 07:00\)\nDigest: off\nReminders for critical alerts: after 15\u00a0min, 1\u00a0h, 4\u00a0h\nMinimum severity: Info\nRecoveries: on\nWeekly card: off$/,
+      /^Settings\nThis chat: English · UTC \(\d\d:\d\d\u00a0UTC now\)\nFor the whole wallet 0xf39F…2266:\nQuiet hours: off \(22:00 – 07:00\)\nDigest: off\nReminders for critical alerts: after 15\u00a0min, 1\u00a0h, 4\u00a0h\nMinimum severity: Info\nRecoveries: on\nWeekly card: off\nReport of each reward epoch: off$/,
     )
     expect(chat.labels().flat()).toEqual([
       ...['Mute, quiet hours…', 'Recipients', '🌐 Language', 'Wallets', 'API tokens'],

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
 import { startMailServer } from '#sandbox/inbox.ts'
 import { startTelegramApi } from '#sandbox/telegram-api.ts'
+import { insertRound } from '#src/fsp/indexer/daily-store.ts'
 import { translator } from '#src/i18n/translate.ts'
 import {
   ALERT_ID,
@@ -203,6 +204,13 @@ async function sendEveryExample(documented: DocumentedWorld): Promise<void> {
   const watched = { type: 'provider-fsp', target: { provider: PROVIDER }, settings: {} }
   const { body: own } = await bob.request('POST', '/watches', watched)
   await story('getProviderMetrics')
+  const startsAt = world.clock.now()
+  await insertRound(world.app.db, {
+    ...{ round: 1, rewardEpoch: 451, startsAt, blockNumber: 1, blockAt: startsAt },
+    blockHash: `0x${'00'.repeat(32)}`,
+    providers: { [PROVIDER]: { c: 'g' } },
+  })
+  await story('getEpochReport')
   await bob.request('DELETE', `/watches/${own.id}`)
   await story('createRecipient')
   await story('listRecipients', 'updateRecipient', 'testRecipient', 'deleteRecipient')

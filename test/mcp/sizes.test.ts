@@ -128,8 +128,8 @@ describe('the answer of a tool', () => {
       expect(JSON.stringify(answer.body), name).not.toMatch(RIGHTS)
       if (annotations?.readOnlyHint === true && answer.isError) unread.push(name)
     }
-    // Here is no chain, and no top-up.
-    expect(unread).toEqual(['getAlertEvidence', 'getTopup'])
+    // Here is no chain, no voting round, and no top-up.
+    expect(unread).toEqual(['getAlertEvidence', 'getEpochReport', 'getTopup'])
   })
 
   test('has the members that its schema names, and all that the list leaves out is in describeTool', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { countIncidents } from '#src/alerts/service.ts'
-import { sendWeeklyCards } from '#src/notices/weekly.ts'
+import { sendScheduled } from '#src/notices/scheduled.ts'
+import { weeklyCards } from '#src/notices/weekly.ts'
 import { readWeeklyCard } from '#src/notices/weekly-link.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
@@ -55,7 +56,11 @@ async function turnOn(over: object = {}): Promise<void> {
   expect(changed.status).toBe(200)
 }
 
-const run = () => sendWeeklyCards({ ...service.app, countIncidents }, new AbortController().signal)
+async function run(): Promise<void> {
+  const deps = { ...service.app, countIncidents }
+  const cards = weeklyCards(deps)
+  if (cards !== undefined) await sendScheduled(deps, cards, new AbortController().signal)
+}
 
 async function cards() {
   const rows = await service.sql<{ title: string; body: string; card: string; channel: string }[]>`

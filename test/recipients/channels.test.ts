@@ -288,6 +288,7 @@ describe('settings', () => {
       repeat: { critical: [15, 60, 240] },
       maintenance: [],
       weeklyCard: false,
+      epochReport: false,
       version: 1,
     })
   })

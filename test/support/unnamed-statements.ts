@@ -59,7 +59,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/recipients/confirmation-store.ts: deleteOldConfirmationMails',
       'src/recipients/confirmations.ts: sendDueConfirmations',
       'src/recipients/destination-box.ts: resealDestinations',
-      'src/recipients/settings-store.ts: listWeeklyWallets',
+      'src/recipients/settings-store.ts: listWalletsWith',
       'src/recipients/follower-store.ts: listLostFollowers',
       'src/recipients/link-store.ts: deleteExpiredLinkCodes',
       'src/recipients/reschedule-store.ts: listReschedule',

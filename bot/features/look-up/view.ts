@@ -1,7 +1,13 @@
 import { packed } from '#src/actions/codec.ts'
 import { type Html, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { accountFields, providerTexts } from '#src/pictures/look-up-text.ts'
+import {
+  accountFields,
+  behindName,
+  holdingFields,
+  providersBehind,
+  providerTexts,
+} from '#src/pictures/look-up-text.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
@@ -23,6 +29,8 @@ import {
 export type LookUpRights = 'unlinked' | 'write' | 'read'
 
 const CHOICES_IN_ROW = 2
+/** Providers behind an account that have buttons: those with the largest delegations, then stakes. */
+const BEHIND_MAX = 4
 
 /** What is known about an address, as on the start page, with the next steps. */
 export function lookUpCard(reader: Reader, answer: AddressAnswer, rights: LookUpRights): View {
@@ -37,10 +45,11 @@ export function lookUpCard(reader: Reader, answer: AddressAnswer, rights: LookUp
   const follow = isFollowable ? [followButton(t, address)] : []
   const watch = rights === 'read' ? [] : [watchButton(reader, answer, address, rights)]
   return screen(
-    [headOf(t, answer, wholeAddress(address)), ...linesOf(t, answer)],
+    [headOf(t, answer, wholeAddress(address)), ...linesOf(reader, answer)],
     [
       [...follow, ...watch],
       showsRounds ? [rounds] : [],
+      ...behindRows(reader, answer, rights),
       isKnown ? [] : [again],
       rights === 'unlinked' ? [connect] : [],
       [menuButton(t)],
@@ -55,17 +64,19 @@ function headOf(t: Translate, answer: AddressAnswer, address: Html): string {
     : t.html('bot:provider.head', { name: typed(name), address })
 }
 
-function linesOf(t: Translate, answer: AddressAnswer): readonly string[] {
+function linesOf({ t, timezone }: Reader, answer: AddressAnswer): readonly string[] {
   switch (answer.kind) {
     case 'provider': {
       const { rounds, lines } = providerTexts(t, answer.view)
       return [rounds, ...lines].map((line) => textHtml(line))
     }
     case 'account':
-      return accountFields(t, answer).map(({ label, value, usd }) => {
-        const shown = usd === undefined ? value : `${value} · ${usd}`
-        return t.html('messages:fieldLine', { label, value: shown })
-      })
+      return [...accountFields(t, answer), ...holdingFields(t, answer, timezone)].map(
+        ({ label, value, usd }) => {
+          const shown = usd === undefined ? value : `${value} · ${usd}`
+          return t.html('messages:fieldLine', { label, value: shown })
+        },
+      )
     case 'unavailable':
       return [`${WARNING} ${t.html('pages:home.answer.unavailable')}`]
     default:
@@ -86,6 +97,30 @@ function watchButton(
   const label = t(isProvider ? ofProvider : 'bot:button.watchBalance')
   const verb = rights === 'unlinked' ? 'connect.watch' : 'new.type'
   return act(label, packed(verb, { type, address }), 'primary')
+}
+
+/** For each provider behind an account: follow it, or watch it. */
+function behindRows(
+  { t, isGroup }: Reader,
+  answer: AddressAnswer,
+  rights: LookUpRights,
+): readonly (readonly Button[])[] {
+  if (answer.kind !== 'account') return []
+  return providersBehind(answer)
+    .slice(0, BEHIND_MAX)
+    .map((behind) => {
+      const { provider: address } = behind
+      const label = (key: 'bot:button.followNamed' | 'bot:button.watchNamed') =>
+        labelWithName(behindName(behind), (name) => t(key, { name: typed(name) }), CHOICES_IN_ROW)
+      const verb = rights === 'unlinked' ? 'connect.watch' : 'new.type'
+      const watch = packed(verb, { type: 'provider-fsp', address })
+      return [
+        ...(isGroup
+          ? []
+          : [act(label('bot:button.followNamed'), packed('follow.on', { address }))]),
+        ...(rights === 'read' ? [] : [act(label('bot:button.watchNamed'), watch)]),
+      ]
+    })
 }
 
 /** Providers to choose from. */

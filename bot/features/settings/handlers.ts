@@ -124,13 +124,25 @@ onPress(composer, 'settings.recoveries', PRIVATE, (ctx, { on }) =>
   change(ctx, () => ({ recoveries: on }), severityScreen),
 )
 
-onPress(composer, 'settings.weekly', PRIVATE, async (ctx, { on }) => {
-  await save(ctx, { weeklyCard: on })
-  const said = ctx.t(`bot:settings.weekly.${on ? 'on' : 'off'}`)
-  // The button below a card leaves the card as it is.
+onPress(composer, 'settings.weekly', PRIVATE, (ctx, { on }) =>
+  ask(ctx, { weeklyCard: on }, ctx.t(`bot:settings.weekly.${on ? 'on' : 'off'}`)),
+)
+
+onPress(composer, 'settings.report', PRIVATE, (ctx, { on }) =>
+  ask(ctx, { epochReport: on }, ctx.t(`bot:settings.report.${on ? 'on' : 'off'}`)),
+)
+
+/** Asks for messages that no event causes, or for none. @param said answer to the press */
+async function ask(
+  ctx: BotContext,
+  changes: Partial<Pick<Settings, 'weeklyCard' | 'epochReport'>>,
+  said: string,
+): Promise<void> {
+  await save(ctx, changes)
+  // The button below such a message leaves the message as it is.
   if (await isDelivered(ctx)) return ctx.answer(said)
   await showPart(ctx, digestScreen)
-})
+}
 
 onPress(composer, 'settings.quiet', PRIVATE, async (ctx, { field, value }) => {
   const set = (changes: Partial<Settings['quietHours']>) =>

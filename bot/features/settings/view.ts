@@ -74,7 +74,7 @@ interface WalletSettings {
 
 function walletLines(reader: Reader, { address, settings }: WalletSettings): readonly string[] {
   const { t } = reader
-  const { minSeverity, recoveries, weeklyCard } = settings
+  const { minSeverity, recoveries, weeklyCard, epochReport } = settings
   return [
     t.html('bot:settings.wallet', { wallet: id(walletName(address)) }),
     quietLine(reader, settings),
@@ -83,6 +83,7 @@ function walletLines(reader: Reader, { address, settings }: WalletSettings): rea
     t.html('bot:settings.severity', { severity: t(`bot:severity.${minSeverity}`) }),
     t.html(`bot:settings.recoveries.${onOff(recoveries)}`),
     t.html(`bot:settings.weekly.${onOff(weeklyCard)}`),
+    t.html(`bot:settings.report.${onOff(epochReport)}`),
   ]
 }
 
@@ -234,7 +235,7 @@ export function digestScreen(
   options: { readonly notice?: string | undefined } = {},
 ): View {
   const { t } = reader
-  const { digest, digestAt, weeklyCard } = settings
+  const { digest, digestAt, weeklyCard, epochReport } = settings
   const choice = (value: Settings['digest']) =>
     choiceButton(
       t(`bot:button.digest.${value}`),
@@ -269,6 +270,13 @@ export function digestScreen(
         t('bot:button.weekly'),
         weeklyCard,
         packed('settings.weekly', { on: !weeklyCard }),
+      ),
+    ],
+    [
+      choiceButton(
+        t('bot:button.report'),
+        epochReport,
+        packed('settings.report', { on: !epochReport }),
       ),
     ],
     [backToAlertTimes(t)],

@@ -1,7 +1,7 @@
 import type { Address } from '#src/kernel/units.ts'
 
 /**
- * Addresses of the contracts of Flare's systems, equal to those on Flare, except `oldSubmission`.
+ * Addresses of the contracts of Flare's systems, equal to those on Flare, except `oldSubmission` and `stakeMirror`.
  *
  * @see flare-foundation/flare-smart-contracts-v2, `deployment/deploys/flare.json`
  */
@@ -25,6 +25,8 @@ export const CONTRACTS = {
   fdcHub: '0xc25c749DC27Efb1864Cb3DADa8845B7687eB2d44',
   rewardManager: '0xC8f55c5aA2C752eE285Bd872855C749f4ee6239B',
   validatorRewardManager: '0xc0CF3Aaf93bd978C5BC662564Aa73E331f2eC0B5',
+  /** An address of local chains alone. */
+  stakeMirror: '0x00000000000000000000000000000000000f1A05',
 } as const satisfies Record<string, Address>
 
 /** Contracts in the registry, by their names there. The `old…` contracts are not listed. */
@@ -45,4 +47,5 @@ export const REGISTRY_CONTRACTS = {
   RewardManager: CONTRACTS.rewardManager,
   RewardsV2: CONTRACTS.rewardManager,
   ValidatorRewardManager: CONTRACTS.validatorRewardManager,
+  PChainStakeMirror: CONTRACTS.stakeMirror,
 } as const satisfies Record<string, Address>

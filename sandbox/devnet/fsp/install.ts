@@ -10,6 +10,7 @@ import calculator from '../../contracts/FlareSystemsCalculator.json' with { type
 import manager from '../../contracts/FlareSystemsManager.json' with { type: 'json' }
 import relay from '../../contracts/Relay.json' with { type: 'json' }
 import rewardManager from '../../contracts/RewardManager.json' with { type: 'json' }
+import stakeMirror from '../../contracts/StakeMirror.json' with { type: 'json' }
 import submission from '../../contracts/Submission.json' with { type: 'json' }
 import validatorRewardManager from '../../contracts/ValidatorRewardManager.json' with {
   type: 'json',
@@ -83,6 +84,7 @@ const CODES: readonly (readonly [Address, { readonly bytecode: string }])[] = [
   [CONTRACTS.fdcHub, fdcHub],
   [CONTRACTS.rewardManager, rewardManager],
   [CONTRACTS.validatorRewardManager, validatorRewardManager],
+  [CONTRACTS.stakeMirror, stakeMirror],
 ]
 
 /**

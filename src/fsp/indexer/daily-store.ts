@@ -1,10 +1,10 @@
 /** Daily counts of every provider: written with the rounds, in the same statement, so that each round counts once. */
-import { gt, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { ROUND_CHECKS, type RoundCheck } from '../protocol/verdict.ts'
 import { fspDaily, fspRounds } from '../tables.ts'
-import type { DailyCounts } from './daily-counts.ts'
+import type { DailyCounts, EpochCounts } from './daily-counts.ts'
 
 /** Checks that say whether a duty was fulfilled. A round in which one of them is known counts. */
 const DUTY_CHECKS: readonly RoundCheck[] = [
@@ -134,6 +134,79 @@ export async function listDailyCounts(
     group by voter
     having sum(rounds) > 0`)
   return new Map(rows.map(({ voter, ...counts }) => [voter, counts]))
+}
+
+/**
+ * Counts of every provider in a reward epoch, by provider; empty if nothing is known of `provider` in it.
+ *
+ * @param voter the provider whose days of the epoch are read
+ */
+export async function listEpochCounts(
+  db: Db,
+  voter: Address,
+  rewardEpoch: number,
+): Promise<ReadonlyMap<Address, EpochCounts>> {
+  const rows = await db
+    .select()
+    .from(fspDaily)
+    .where(
+      and(
+        eq(fspDaily.rewardEpoch, rewardEpoch),
+        inArray(
+          fspDaily.day,
+          db
+            .select({ day: fspDaily.day })
+            .from(fspDaily)
+            .where(and(eq(fspDaily.voter, voter), eq(fspDaily.rewardEpoch, rewardEpoch))),
+        ),
+      ),
+    )
+    .orderBy(fspDaily.day)
+  const counts = new Map<Address, EpochCounts>()
+  for (const row of rows) {
+    const before = counts.get(row.voter)
+    counts.set(row.voter, before === undefined ? countsIn(row) : addedTo(before, countsIn(row)))
+  }
+  return counts
+}
+
+function countsIn(row: typeof fspDaily.$inferSelect): EpochCounts {
+  const checks = ROUND_CHECKS.map((name, place) => {
+    const [known, bad] = [row.known[place] ?? 0, row.bad[place] ?? 0]
+    return [name, { known, bad }] as const
+  })
+  return {
+    ...{ firstDay: row.day, lastDay: row.day, rounds: row.rounds, badRounds: row.badRounds },
+    checks: Object.fromEntries(checks) as EpochCounts['checks'],
+  }
+}
+
+/** @param next counts of later days */
+function addedTo(before: EpochCounts, next: EpochCounts): EpochCounts {
+  const checks = ROUND_CHECKS.map((name) => {
+    const [a, b] = [before.checks[name], next.checks[name]]
+    return [name, { known: a.known + b.known, bad: a.bad + b.bad }] as const
+  })
+  return {
+    ...{ firstDay: before.firstDay, lastDay: next.lastDay },
+    ...{ rounds: before.rounds + next.rounds, badRounds: before.badRounds + next.badRounds },
+    checks: Object.fromEntries(checks) as EpochCounts['checks'],
+  }
+}
+
+/** The newest reward epochs in which rounds of a provider were counted, newest first. */
+export async function listCountedEpochs(
+  db: Db,
+  voter: Address,
+  limit: number,
+): Promise<readonly number[]> {
+  const rows = await db
+    .selectDistinct({ rewardEpoch: fspDaily.rewardEpoch })
+    .from(fspDaily)
+    .where(eq(fspDaily.voter, voter))
+    .orderBy(desc(fspDaily.rewardEpoch))
+    .limit(limit)
+  return rows.map(({ rewardEpoch }) => rewardEpoch)
 }
 
 /** Deletes counts of days long past, by the newest stored day. */

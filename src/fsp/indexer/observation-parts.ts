@@ -320,7 +320,10 @@ function roleOf(
 }
 
 /** Expiry of the rewards of a reward epoch, epoch seconds, from the chain's schedule. */
-function expiryOf(epoch: number | undefined, { clock, schedule }: PolicySnapshot): number | null {
+export function expiryOf(
+  epoch: number | undefined,
+  { clock, schedule }: Pick<PolicySnapshot, 'clock' | 'schedule'>,
+): number | null {
   if (epoch === undefined || schedule.rewardExpirySeconds === null) return null
   return expectedEpochStart(clock, epoch + 1) + schedule.rewardExpirySeconds
 }

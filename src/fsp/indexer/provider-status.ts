@@ -50,7 +50,10 @@ interface Calculation {
  * Eligibility of a provider by one calculation; null without a calculation, or if it leaves the eligibility open. A
  * provider that the calculation does not name is not eligible.
  */
-function eligibilityIn(calculation: Calculation | undefined, voter: Address): Eligibility | null {
+export function eligibilityIn(
+  calculation: Calculation | undefined,
+  voter: Address,
+): Eligibility | null {
   const row = calculation?.rows.get(voter)
   if (calculation === undefined || row?.isEligible === null) return null
   return {

@@ -5,6 +5,7 @@ import {
   type ProviderRound,
   ROUND_CHECKS,
   type RoundCheck,
+  TIMED_DUTIES,
 } from '../protocol/verdict.ts'
 import {
   BalancePart,
@@ -19,6 +20,7 @@ import {
   VotingAddresses,
 } from './observation-model.ts'
 
+const Margins = z.array(z.int().nullable())
 const Three = z.tuple([z.int(), z.int(), z.int()])
 
 /**
@@ -43,6 +45,8 @@ export const RoundRecord = z.object({
   v: z.record(z.string(), JsonObject).exactOptional(),
   /** Anchor feeds: number of prices within 0.5 % of the median, and number of feeds with a median. */
   a: z.tuple([z.int(), z.int()]).exactOptional(),
+  /** Seconds that were left of each of `TIMED_DUTIES`; absent without any. */
+  m: Margins.exactOptional(),
   /** Counts of the reward epoch up to the round. */
   e: EpochRecord.exactOptional(),
   addresses: VotingAddresses.exactOptional(),
@@ -86,7 +90,7 @@ const VERDICTS: Readonly<Record<string, CheckVerdict>> = {
 }
 
 /** Encodes the verdicts of a provider's round. */
-export function toRoundRecord({ checks, anchors }: ProviderRound): RoundRecord {
+export function toRoundRecord({ checks, anchors, margins }: ProviderRound): RoundRecord {
   const bad = ROUND_CHECKS.flatMap((name) => {
     const { verdict, values } = checks[name]
     return verdict === 'bad' && values !== undefined
@@ -97,7 +101,13 @@ export function toRoundRecord({ checks, anchors }: ProviderRound): RoundRecord {
     c: ROUND_CHECKS.map((name) => LETTERS[checks[name].verdict]).join(''),
     ...(bad.length > 0 && { v: Object.fromEntries(bad) }),
     ...(anchors && { a: [anchors.hits, anchors.possible] }),
+    ...(margins.some((margin) => margin !== null) && { m: [...margins] }),
   }
+}
+
+/** Seconds that were left of a duty in a round; null if they are not known, as in a row from before they were stored. */
+export function marginIn(stored: unknown, duty: (typeof TIMED_DUTIES)[number]): number | null {
+  return Margins.safeParse(stored).data?.[TIMED_DUTIES.indexOf(duty)] ?? null
 }
 
 /**

@@ -170,6 +170,32 @@ export function listLettersBetween(
     .orderBy(round)
 }
 
+/** The stored reward epochs, oldest first: their first and last stored rounds. */
+export function listStoredEpochs(
+  db: Db,
+): Promise<{ rewardEpoch: number; firstAt: Date | null; lastRound: number | null }[]> {
+  const { rewardEpoch, round, startsAt } = fspRounds
+  return db
+    .select({ rewardEpoch, firstAt: min(startsAt), lastRound: max(round) })
+    .from(fspRounds)
+    .groupBy(rewardEpoch)
+    .orderBy(rewardEpoch)
+}
+
+/** The margins of a provider in the stored rounds of a reward epoch, oldest first; null where none are stored. */
+export function listMargins(
+  db: Db,
+  voter: Address,
+  epoch: number,
+): Promise<{ margins: unknown }[]> {
+  const { providers, rewardEpoch, round } = fspRounds
+  return db
+    .select({ margins: sql<unknown>`${providers} -> ${voter}::text -> 'm'` })
+    .from(fspRounds)
+    .where(eq(rewardEpoch, epoch))
+    .orderBy(round)
+}
+
 /** Verdicts of every provider in the newest `range` round ids, as stored in a record, newest round first. */
 export function listVerdictLetters(
   db: Db,
@@ -362,6 +388,19 @@ export async function listPublishedRewards(
     amountWei: BigInt(row.amountWei),
     waitingWei: BigInt(row.waitingWei),
   }))
+}
+
+/** A provider's published rewards of a reward epoch; undefined if none are known. */
+export async function findRewardOf(
+  db: Db,
+  voter: Address,
+  epoch: number,
+): Promise<bigint | undefined> {
+  const [row] = await db
+    .select({ amountWei: sql<string | null>`sum(${fspRewards.amountWei})` })
+    .from(fspRewards)
+    .where(and(eq(fspRewards.voter, voter), eq(fspRewards.rewardEpoch, epoch)))
+  return row?.amountWei == null ? undefined : BigInt(row.amountWei)
 }
 
 /** The newest published rewards of each of these providers, of a reward epoch from `fromEpoch` on and before `beforeEpoch`. */

@@ -193,6 +193,23 @@ describe('submissions to a former contract', () => {
   })
 })
 
+describe('the time that was left', () => {
+  test('is that before each deadline, and below zero after a grace', () => {
+    expect(play({})?.margins).toEqual([10, 25, 13, 25, 13])
+    const late = play({ commitAt: end - 1, revealAt: end + 44, signAt: end + 62 })
+    expect(late?.margins.slice(0, 3)).toEqual([1, 1, -2])
+  })
+
+  test('is unknown for what was not sent in time', () => {
+    expect(play({ commitAt: end + 5, signAt: end + 10 })?.margins.slice(0, 3)).toEqual([
+      null,
+      25,
+      null,
+    ])
+    expect(play({ commitAt: null })?.margins.slice(0, 2)).toEqual([null, 25])
+  })
+})
+
 describe('one round by the rules', () => {
   test('an early FDC signature is no offence, but does not fulfil the duty', () => {
     const early = play({ signAt: end + 10 })?.checks

@@ -17,7 +17,7 @@ import {
   type RecoveredSigners,
 } from './judged-signatures.ts'
 import type { PolicyProvider } from './policy.ts'
-import type { ProviderEvidence, RoundEvidence } from './round-evidence.ts'
+import type { ProviderEvidence, RoundEvidence, SentFrame } from './round-evidence.ts'
 import { decodeSignedResult } from './signatures.ts'
 import {
   ANCHOR_BAND,
@@ -100,7 +100,31 @@ function judgeProvider(
           : badVerdict({ tx: sent.strayCommit.tx, payloadLength: sent.strayCommit.payload.length }),
     },
     ...(anchors && { anchors }),
+    margins: marginsOf(common, index),
   }
+}
+
+/** Seconds between what counts of each duty and its deadline; of a signature, the end of its grace. */
+function marginsOf(
+  { clock, evidence, requests, signed }: RoundContext,
+  index: number,
+): ProviderRound['margins'] {
+  const { end, revealEnd, graceEnd } = roundWindowsOf(clock, evidence.round)
+  const sent = evidence.providers.get(index)
+  const ofFdc = requests.length > 0
+  const signatureOf = (protocol: typeof FTSO_PROTOCOL | typeof FDC_PROTOCOL) => {
+    const judged = signed[protocol].get(index)
+    return evidence.finalised[protocol] === undefined ? judged?.first : judged?.valid?.sent
+  }
+  const left = (deadline: number, frame: SentFrame | undefined) =>
+    frame === undefined ? null : deadline - frame.at
+  return [
+    left(end, sent?.commit.inTime),
+    left(revealEnd, sent?.reveal.inTime),
+    left(graceEnd, signatureOf(FTSO_PROTOCOL)),
+    ofFdc ? left(revealEnd, sent?.bitVote.inTime) : null,
+    ofFdc ? left(graceEnd, signatureOf(FDC_PROTOCOL)) : null,
+  ]
 }
 
 function judgeCommit(evidence: RoundEvidence, index: number): RoundCheckVerdict {

@@ -56,7 +56,12 @@ export interface ProviderRound {
    * Number of anchor prices within 0.5 % of the median, and of feeds with a median; absent if not judged.
    */
   readonly anchors?: { readonly hits: number; readonly possible: number }
+  /** Seconds that were left of each of `TIMED_DUTIES`; null where nothing that counts was sent. */
+  readonly margins: readonly (number | null)[]
 }
+
+/** Duties with a deadline, in the order in which rows store their margins. */
+export const TIMED_DUTIES = ['commit', 'reveal', 'signature', 'bitVote', 'fdcSignature'] as const
 
 export const GOOD_VERDICT: RoundCheckVerdict = { verdict: 'good' }
 export const UNKNOWN_VERDICT: RoundCheckVerdict = { verdict: 'unknown' }

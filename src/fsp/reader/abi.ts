@@ -73,6 +73,34 @@ export const ENTITY_MANAGER_ABI = parseAbi([
   'function getVoterForSubmitAddress(address account, uint256 blockNumber) view returns (address)',
   'function getVoterForSubmitSignaturesAddress(address account, uint256 blockNumber) view returns (address)',
   'function getVoterForDelegationAddress(address account, uint256 blockNumber) view returns (address)',
+  'function getVoterForNodeId(bytes20 nodeId, uint256 blockNumber) view returns (address)',
+])
+
+/**
+ * WNat: delegation of vote power by shares, in hundredths of a percent. Delegations by amounts (mode 2) are not listed.
+ *
+ * @see flare-foundation/flare-smart-contracts, `IVPToken`
+ */
+export const DELEGATION_ABI = parseAbi([
+  'function balanceOf(address owner) view returns (uint256)',
+  'function delegationModeOf(address who) view returns (uint256)',
+  'function delegatesOf(address owner) view returns (address[] delegates, uint256[] bips, uint256 count, uint256 mode)',
+])
+
+/** PChainStakeMirror: stakes of an account on the P-chain, by validator. */
+export const STAKE_MIRROR_ABI = parseAbi([
+  'function stakesOf(address owner) view returns (bytes20[] nodeIds, uint256[] amounts)',
+])
+
+/** RewardManager: rewards of an account that can be claimed now, a list for each reward epoch. */
+export const REWARD_MANAGER_ABI = parseAbi([
+  'struct RewardState { uint24 rewardEpochId; bytes20 beneficiary; uint120 amount; uint8 claimType; bool initialised; }',
+  'function getStateOfRewards(address owner) view returns (RewardState[][])',
+])
+
+/** ValidatorRewardManager: all rewards of an account for stakes, and those that were claimed. */
+export const VALIDATOR_REWARDS_ABI = parseAbi([
+  'function getStateOfRewards(address owner) view returns (uint256 totalReward, uint256 claimedReward)',
 ])
 
 /** Relay: signing policies. Only newer ones name their chain. */

@@ -25,6 +25,7 @@ export const PARAMETERS: Readonly<Record<string, Readonly<Record<string, string 
   testChannel: { key: 'email' },
   getProviderFsp: { provider: PROVIDER },
   getProviderMetrics: { provider: PROVIDER },
+  getEpochReport: { provider: PROVIDER, epoch: 451 },
   updateRecipient: { id: RECIPIENT.id },
   deleteRecipient: { id: RECIPIENT.id },
   testRecipient: { id: RECIPIENT.id },

@@ -10,6 +10,11 @@ const FINE = {
 /** A place in the reward epoch. */
 const EPOCH = { roundsLeft: 277, epochEndsAt: '2026-11-20T19:00:00.000Z', budgetEndsAt: null }
 
+/** How much time was left of a duty. */
+function margin(medianSeconds: number, leastSeconds: number, driftSeconds: number) {
+  return { rounds: 2874, medianSeconds, leastSeconds, driftSeconds }
+}
+
 /** A provider that has missed a commit. */
 export const providerExamples: ExamplesOf<typeof operations> = {
   getProviderFsp: {
@@ -59,6 +64,44 @@ export const providerExamples: ExamplesOf<typeof operations> = {
       ],
       asOf: '2026-11-20T12:04:31.000Z',
       stale: false,
+    },
+  },
+  getEpochReport: {
+    response: {
+      provider: PROVIDER,
+      name: 'Alpha Oracle',
+      rewardEpoch: 451,
+      isOver: true,
+      firstDay: '2026-11-16',
+      lastDay: '2026-11-20',
+      rounds: 3360,
+      badRounds: 14,
+      rate: 0.9958,
+      rank: { place: 12, of: 98 },
+      duties: [
+        { duty: 'commit', rounds: 3360, missed: 9, margin: margin(31, 4, -12) },
+        { duty: 'reveal', rounds: 3360, missed: 9, margin: margin(26, 2, -1) },
+        { duty: 'signature', rounds: 3360, missed: 5, margin: margin(9, -3, 0) },
+        { duty: 'bitvote', rounds: 2874, missed: 4, margin: margin(24, 2, 0) },
+        { duty: 'fdcSignature', rounds: 2874, missed: 4, margin: margin(8, -2, 1) },
+      ],
+      minimalConditions: {
+        anchor: { rate: 0.96, minimum: 0.8, used: 0.2 },
+        fdc: { rate: 0.91, minimum: 0.6, used: 0.22 },
+        uptime: { rate: 0.99, minimum: 0.8, used: 0.05 },
+        fastUpdates: null,
+      },
+      eligible: true,
+      passes: 3,
+      failures: [],
+      rewards: { state: 'published', amountWei: '18432500000000000000000' },
+      mend: [
+        { signal: 'ftso-commit', rounds: 9 },
+        { signal: 'ftso-reveal', rounds: 9 },
+        { signal: 'ftso-signature', rounds: 5 },
+        { signal: 'fdc-bitvote', rounds: 4 },
+        { signal: 'fdc-signature', rounds: 4 },
+      ],
     },
   },
   getProviderMetrics: {

@@ -1,6 +1,7 @@
 /** Operations without a route: names and look-ups of data providers and accounts. */
 import { z } from 'zod'
 import { Address } from '#src/kernel/units.ts'
+import { EpochReportPath, getEpochReport } from '#src/watches/epoch-report.ts'
 import * as names from '#src/watches/provider-names.ts'
 import { defineChatOperation } from '../define.ts'
 
@@ -46,6 +47,15 @@ export const findUsualAlerts = defineChatOperation({
   rate: 'public',
   query: z.strictObject({ provider: Address }),
   handle: async ({ app, query }) => app.usualBacktests.find(query.provider),
+})
+
+/** The report of a provider's reward epoch; needs no sign-in. */
+export const findEpochReport = defineChatOperation({
+  id: 'findEpochReport',
+  scope: 'none',
+  rate: 'public',
+  query: EpochReportPath,
+  handle: ({ app, query }) => getEpochReport(app, query),
 })
 
 /** Every provider; needs no sign-in. */

@@ -8,8 +8,11 @@ import type { App } from '#src/operations/define.ts'
 import { fieldText } from '#src/operations/problem.ts'
 import {
   accountFields,
+  behindName,
   COUNTED_ROUNDS,
+  holdingFields,
   type LookUpField,
+  providersBehind,
   providerTexts,
 } from '#src/pictures/look-up-text.ts'
 import { watchStart } from '#src/telegram/links.ts'
@@ -41,6 +44,8 @@ interface Card {
   readonly rounds: ReturnType<typeof roundsGrid>
   readonly main: Action | undefined
   readonly others: readonly Action[]
+  /** Providers behind an account, each with its page and the way to watch or follow it. */
+  readonly behind: readonly (Action & { readonly watch: Action | undefined })[]
 }
 
 interface Action {
@@ -81,7 +86,7 @@ export function answerView(
     case 'provider':
       return { card: providerCard(app, t, answer, place) }
     case 'account':
-      return { card: accountCard(app, t, answer) }
+      return { card: accountCard(app, t, answer, place) }
     case 'unavailable':
       return {
         card: {
@@ -104,11 +109,12 @@ export function exampleCard(t: Translate, example: Envelope, timezone: string): 
     address: undefined,
     main: undefined,
     others: [],
+    behind: [],
   }
 }
 
 function emptyCard(address: Address) {
-  const none = { chip: undefined, lines: [], fields: [], rounds: undefined, others: [] }
+  const none = { chip: undefined, lines: [], fields: [], rounds: undefined, others: [], behind: [] }
   return { title: shortAddress(address), address, main: undefined, ...none }
 }
 
@@ -118,13 +124,14 @@ function providerCard(
   { view, name }: Extract<LookUpAnswer, { kind: 'provider' }>,
   { timezone }: Place,
 ): Card {
-  const [main, ...others] = watchesOf(app, t, view.provider, 'provider')
+  const [, ...others] = watchesOf(app, t, view.provider, 'provider')
   return {
     ...providerFacts(t, view, { name, timezone }),
     address: view.provider,
     href: `/providers/${view.provider}`,
-    main: main && { ...main, label: t('bot:button.watchProvider') },
+    main: watchProvider(app, t, view.provider),
     others,
+    behind: [],
   }
 }
 
@@ -150,15 +157,27 @@ function accountCard(
   app: App,
   t: Translate,
   account: Extract<LookUpAnswer, { kind: 'account' }>,
+  { timezone }: Pick<Place, 'timezone'>,
 ): Card {
   const { address } = account
   const [main, ...others] = watchesOf(app, t, address, 'address')
   return {
     ...emptyCard(address),
-    fields: accountFields(t, account),
+    fields: [...accountFields(t, account), ...holdingFields(t, account, timezone)],
     main: main && { ...main, label: t('pages:home.answer.watch') },
     others,
+    behind: providersBehind(account).map((one) => ({
+      label: behindName(one),
+      href: `/providers/${one.provider}`,
+      watch: watchProvider(app, t, one.provider),
+    })),
   }
+}
+
+/** The link that watches or follows a provider in the chat. */
+function watchProvider(app: App, t: Translate, provider: Address): Action | undefined {
+  const [main] = watchesOf(app, t, provider, 'provider')
+  return main && { ...main, label: t('bot:button.watchProvider') }
 }
 
 /**

@@ -77,6 +77,10 @@ export function providerView(app: App, t: Translate, found: FoundProvider, timez
       { title: t('pages:provider.rewards'), fields: rewardsOf(t, found) },
       { title: t('pages:provider.addresses'), fields: addressesOf(t, view) },
     ].filter(({ fields }) => fields.length > 0),
+    reports: found.reports.map((epoch) => ({
+      label: t('pages:report.open', { epoch: id(epoch) }),
+      href: `/providers/${view.provider}/epochs/${epoch}`,
+    })),
     embed: embedOf(t, { title, url }),
     script: '/scripts/copies.js',
   }

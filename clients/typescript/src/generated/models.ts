@@ -1180,6 +1180,146 @@ export interface EmailRecipientRequest {
   timezone?: string;
 }
 
+export interface EpochReport {
+  /**
+   * Number of these rounds in which a duty was not fulfilled.
+   * @min 0
+   */
+  badRounds: number;
+  /** The duties of a round, in order. */
+  duties: {
+    /** The duty. */
+    duty: "commit" | "reveal" | "signature" | "bitvote" | "fdcSignature";
+    /** Time between the submission and the deadline. Null if no times are stored. */
+    margin: {
+      /** Median of the last third of the rounds minus that of the first third: negative if the provider became later. Null with fewer than 90 rounds. */
+      driftSeconds: number | null;
+      /** Least number of seconds that were left. */
+      leastSeconds: number;
+      /** Median of the seconds that were left. Negative: after the deadline, which for a signature is the end of its grace period. */
+      medianSeconds: number;
+      /**
+       * Number of rounds whose time is known.
+       * @min 0
+       */
+      rounds: number;
+    } | null;
+    /**
+     * Number of these rounds in which it was missed.
+     * @min 0
+     */
+    missed: number;
+    /**
+     * Number of rounds in which the result of the duty is known.
+     * @min 0
+     */
+    rounds: number;
+  }[];
+  /** Whether the provider is eligible for the rewards of this epoch by the published data. Null if unknown. */
+  eligible: boolean | null;
+  /** Failed conditions, in the words of the published data. */
+  failures: string[];
+  /**
+   * First day (UTC) with a stored round.
+   * @format date
+   */
+  firstDay: string;
+  /** Whether the reward epoch has ended; if not, the figures are those so far. */
+  isOver: boolean;
+  /**
+   * Last day (UTC) with a stored round.
+   * @format date
+   */
+  lastDay: string;
+  /** What went wrong: spent error budgets first, then checks by their bad rounds. */
+  mend: {
+    /** Number of bad rounds. Null for a minimal condition whose error budget was spent. */
+    rounds: number | null;
+    /** Id of the signal of `provider-fsp` that evaluates this; its help says what to do. */
+    signal: string;
+  }[];
+  /** The minimal conditions of the reward epoch. */
+  minimalConditions: {
+    /** The condition at the last stored round of the reward epoch; null if unknown. */
+    anchor: {
+      /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
+      minimum: number;
+      /** Rate reached, 0 to 1. */
+      rate: number;
+      /** Used part of the error budget; above 1 the condition can no longer be met. */
+      used: number;
+    } | null;
+    /** The condition at the last stored round of the reward epoch; null if unknown. */
+    fastUpdates: {
+      /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
+      minimum: number;
+      /** Rate reached, 0 to 1. */
+      rate: number;
+      /** Used part of the error budget; above 1 the condition can no longer be met. */
+      used: number;
+    } | null;
+    /** The condition at the last stored round of the reward epoch; null if unknown. */
+    fdc: {
+      /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
+      minimum: number;
+      /** Rate reached, 0 to 1. */
+      rate: number;
+      /** Used part of the error budget; above 1 the condition can no longer be met. */
+      used: number;
+    } | null;
+    /** The condition at the last stored round of the reward epoch; null if unknown. */
+    uptime: {
+      /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
+      minimum: number;
+      /** Rate reached, 0 to 1. */
+      rate: number;
+      /** Used part of the error budget; above 1 the condition can no longer be met. */
+      used: number;
+    } | null;
+  };
+  /** Public name; null if there is none. */
+  name: string | null;
+  /** Number of passes by the published data; null if unknown. */
+  passes: number | null;
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  provider: string;
+  /** Place among all providers of the reward epoch by the share of rounds without an unfulfilled duty. Null without a known round. */
+  rank: {
+    /**
+     * Number of providers with a known round.
+     * @min 1
+     */
+    of: number;
+    /**
+     * Place; 1 is the best. Equal providers share a place.
+     * @min 1
+     */
+    place: number;
+  } | null;
+  /** Share of the rounds without an unfulfilled duty, rounded down to four decimals. */
+  rate: number | null;
+  /**
+   * Number of the reward epoch.
+   * @min 0
+   */
+  rewardEpoch: number;
+  /** Published rewards of the reward epoch. */
+  rewards: {
+    /** The provider’s own rewards in wei. Null unless the published data names some. */
+    amountWei: string | null;
+    /** `published`, `not-published` yet, or `not-read` because this service has no source of rewards. */
+    state: "published" | "not-published" | "not-read";
+  };
+  /**
+   * Number of rounds with a known result.
+   * @min 0
+   */
+  rounds: number;
+}
+
 export interface ErrorBudgetData {
   /** Time at which the budget ends at the present rate; null if it lasts until the reward epoch ends. */
   budgetEndsAt: null;
@@ -3264,6 +3404,11 @@ export interface Settings {
    * @pattern ^([01]\d|2[0-3]):[0-5]\d$
    */
   digestAt: string;
+  /**
+   * Whether people get a report on each watched provider after each reward epoch: once the rewards are published, or two days after the end of the epoch. Programs never get it.
+   * @default false
+   */
+  epochReport?: boolean;
   /** Language of the texts. */
   locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   /**
@@ -3328,6 +3473,11 @@ export interface SettingsRequest {
    * @pattern ^([01]\d|2[0-3]):[0-5]\d$
    */
   digestAt: string;
+  /**
+   * Whether people get a report on each watched provider after each reward epoch: once the rewards are published, or two days after the end of the epoch. Programs never get it.
+   * @default false
+   */
+  epochReport?: boolean;
   /** Language of the texts. */
   locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   /**

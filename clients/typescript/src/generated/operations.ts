@@ -20,6 +20,7 @@ import type {
   CreditsThresholdData,
   DaysLeftData,
   DeletedAlerts,
+  EpochReport,
   ErrorBudgetData,
   FailedTransactionData,
   FastUpdateData,
@@ -632,6 +633,23 @@ export abstract class Operations extends Transport {
         method: 'GET',
         path: `/providers/${encodeURIComponent(provider)}/metrics`,
         accepts: 'text/plain',
+      },
+      options,
+    )
+  }
+
+  /**
+   * Get the report of a reward epoch
+   *
+   * What a provider did in one reward epoch: duties, punctuality, rank, minimal conditions, eligibility, published rewards, and what to fix. Unknown values are null. Counts are kept for five years, times and minimal conditions for two reward epochs.
+   *
+   * Needs: read.
+   */
+  getEpochReport(provider: string, epoch: number, options?: CallOptions): Promise<EpochReport> {
+    return this.request<EpochReport>(
+      {
+        method: 'GET',
+        path: `/providers/${encodeURIComponent(provider)}/epochs/${encodeURIComponent(epoch)}`,
       },
       options,
     )
