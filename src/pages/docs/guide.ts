@@ -53,6 +53,7 @@ const IDS = [
   'credits',
   'leave',
   'programs',
+  'sites',
 ] as const
 type Id = (typeof IDS)[number]
 
@@ -65,6 +66,7 @@ const LINKS_OF: Partial<Record<Id, readonly Link[]>> = {
   recipients: ['/docs/webhooks'],
   escalation: ['#recipients'],
   programs: ['/docs/api', '/docs/webhooks'],
+  sites: ['/providers'],
 }
 
 /** The sections in reading order; slots and credits only where the service sells them. */
@@ -108,6 +110,7 @@ function textOf(t: Translate, id: Id, isBilled: boolean): string {
     case 'escalation':
     case 'leave':
     case 'programs':
+    case 'sites':
       return t(`pages:docs.guide.${id}.text`)
     default:
       return id satisfies never
