@@ -46,9 +46,7 @@ export interface Page {
   /** Name of the template in `views/`. */
   readonly view: string
   /** Template data in addition to `t` and `lang`. */
-  data(
-    t: Translate,
-  ): {
+  data(t: Translate): {
     readonly title: string
     readonly share?: LinkPreview
     readonly alternates?: readonly Alternate[]

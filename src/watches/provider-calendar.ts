@@ -67,13 +67,13 @@ export function datesOf(
     const of = String(date.epoch)
     const { from: end, isFixed, knownSince } = next
     const revision = Number(isFixed)
-    const told = new Date(end.getTime() + FIRST_ALERT_AFTER_MS)
+    const votesEnd = new Date(end.getTime() + FIRST_ALERT_AFTER_MS)
     return [
       {
         ...{ kind: 'epoch', of, from: date.from, to: end, isFixed: date.isFixed, knownSince },
         revision: Number(date.isFixed) + revision,
       },
-      { kind: 'votes', of, from: end, to: told, isFixed, revision, knownSince },
+      { kind: 'votes', of, from: end, to: votesEnd, isFixed, revision, knownSince },
       ...(date.epoch > currentEpoch ? [registrationOf(snapshot, date.epoch, known)] : []),
     ]
   })

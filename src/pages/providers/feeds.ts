@@ -134,7 +134,10 @@ function eventOf({ app, t, url }: About, date: CalendarDate): CalendarEvent {
   const name = kind === 'stakeEnd' ? `${of}-${from.getTime() / 1000}` : of
   return {
     uid: `${kind}-${name}-${address}@${host}`.toLowerCase(),
-    summary: t(`pages:calendar.${kind}`, kind === 'stakeEnd' ? { node: id(of) } : { epoch: id(of) }),
+    summary: t(
+      `pages:calendar.${kind}`,
+      kind === 'stakeEnd' ? { node: id(of) } : { epoch: id(of) },
+    ),
     description: [
       t(`pages:calendar.${kind}.text`),
       ...(isFixed ? [] : [t('pages:calendar.expected')]),

@@ -242,7 +242,8 @@ const ROLES: ReadonlySet<string> = new Set([
 /** Addresses of the provider's feeds and calendar, in the reader's language. */
 function feedsOf(t: Translate, { title, url }: { readonly title: string; readonly url: string }) {
   const query = t.locale === 'en' ? '' : `?lang=${t.locale}`
-  const hrefOf = (feed: keyof typeof PROVIDER_FEEDS) => `${url}/${PROVIDER_FEEDS[feed].file}${query}`
+  const hrefOf = (feed: keyof typeof PROVIDER_FEEDS) =>
+    `${url}/${PROVIDER_FEEDS[feed].file}${query}`
   const calendar = hrefOf('calendar')
   const titles = {
     atom: t('pages:feed.title', { provider: typed(title) }),
