@@ -13,6 +13,7 @@ import { maintenanceFeature } from './maintenance/handlers.ts'
 import { membershipFeature } from './membership/handlers.ts'
 import { muteFeature } from './mute/handlers.ts'
 import { newFeature } from './new/handlers.ts'
+import { notesFeature } from './notes/handlers.ts'
 import { providerFeature } from './provider/handlers.ts'
 import { recipientAddFeature } from './recipients/add.ts'
 import { groupSetupFeature } from './recipients/group.ts'
@@ -43,6 +44,7 @@ export const REGISTRY: readonly Feature[] = [
   connectFeature,
   walletsFeature,
   alertActionsFeature,
+  notesFeature,
   newFeature,
   watchesFeature,
   watchEditFeature,

@@ -189,9 +189,12 @@ const NO_GROUP_ROLE: GroupRole = { isAdministrator: false, isMember: false }
 /** In a private chat. */
 const AT_HOME: GroupRole = { isAdministrator: true, isMember: true }
 
-/** What the sender is in the group; requested only for presses and commands, else nothing. */
+/** What the sender is in the group; requested only for presses, commands and replies to the bot, else nothing. */
 async function groupRoleOf(ctx: BotContext, from: User): Promise<GroupRole> {
-  const isAsking = ctx.callbackQuery !== undefined || ctx.message?.text?.startsWith('/') === true
+  const isAsking =
+    ctx.callbackQuery !== undefined ||
+    ctx.message?.text?.startsWith('/') === true ||
+    ctx.message?.reply_to_message?.from?.id === ctx.me.id
   if (!isAsking || from.is_bot) return NO_GROUP_ROLE
   try {
     const member = await ctx.getChatMember(from.id)

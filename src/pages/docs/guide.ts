@@ -97,7 +97,10 @@ function textOf(t: Translate, id: Id, isBilled: boolean): string {
     case 'follow':
       return t('pages:docs.guide.follow.text', { follow: t('bot:button.follow') })
     case 'mute':
-      return t('pages:docs.guide.mute.text', { acknowledge: t('messages:button.acknowledge') })
+      return [
+        t('pages:docs.guide.mute.text', { acknowledge: t('messages:button.acknowledge') }),
+        t('pages:docs.guide.mute.note'),
+      ].join('\n')
     case 'recipients':
       return t('pages:docs.guide.recipients.text', { recipients: t('bot:button.recipients') })
     case 'quiet':
