@@ -1,6 +1,7 @@
 import type { Feature } from '../core/feature.ts'
 import { alertActionsFeature } from './alerts/action-handlers.ts'
 import { alertsFeature } from './alerts/history-handlers.ts'
+import { channelFeature } from './channel/handlers.ts'
 import { connectFeature } from './connect/handlers.ts'
 import { exampleFeature } from './example/handlers.ts'
 import { fallbackFeature } from './fallback/handlers.ts'
@@ -60,6 +61,7 @@ export const REGISTRY: readonly Feature[] = [
   recipientsFeature,
   recipientAddFeature,
   groupSetupFeature,
+  channelFeature,
   recipientStateFeature,
   watchSelectionFeature,
   settingsFeature,

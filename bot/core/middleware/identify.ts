@@ -63,6 +63,8 @@ interface Source {
 function sourceOf({ chat, from, message }: BotContext): Source | undefined {
   const kind = CHAT_KINDS.find((chatKind) => chatKind === chat?.type)
   if (chat === undefined || from === undefined || kind === undefined) return undefined
+  // A channel only receives; `features/channel` handles what happens to the bot there.
+  if (kind === 'channel') return undefined
   const isAnonymous = from.id === ANONYMOUS_ADMINISTRATOR_ID
   const isOtherBot = from.is_bot && !isAnonymous && message?.text !== undefined
   return isOtherBot ? undefined : { chat, kind, from, isAnonymous }

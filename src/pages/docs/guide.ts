@@ -154,9 +154,10 @@ function alertsText(t: Translate): string {
 }
 
 function groupsText(t: Translate): string {
-  return t('pages:docs.guide.groups.text', {
+  const groups = t('pages:docs.guide.groups.text', {
     recipients: t('bot:button.recipients'),
     add: t('bot:button.addRecipient'),
     kind: t('bot:button.add.telegram'),
   })
+  return `${groups}\n${t('pages:docs.guide.groups.channel')}`
 }
