@@ -101,9 +101,12 @@ function entryOf(t: Translate, incident: Incident, entryId: string): FeedEntry {
   const more = count - parts.length
   const seconds = endedAt === null ? 0 : (endedAt.getTime() - startedAt.getTime()) / 1000
   const changes = [startedAt, ...parts.map(({ at }) => at), ...(endedAt === null ? [] : [endedAt])]
+  // A heading of several alerts may be no more than their number.
+  const [first, ...others] = parts.filter(({ isRecovery }) => !isRecovery)
+  const heading = first === undefined || others.length === 0 ? title : `${title} · ${first.title}`
   return {
     id: entryId,
-    title: endedAt === null ? title : recoveredTitle(t, title, seconds),
+    title: endedAt === null ? heading : recoveredTitle(t, heading, seconds),
     lines: [
       ...parts.map((part) => `${formatDateTime(part.at, t.locale, 'UTC')}: ${part.title}`),
       ...(more > 0 ? [t('pages:feed.more', { count: more })] : []),
