@@ -27,19 +27,20 @@ export interface PacedAccess extends ApiAccess {
 
 interface BotOptions extends PacedAccess {
   readonly app: App
-  readonly parts: Pick<BotParts, 'features' | 'inlineQueries'>
+  readonly parts: BotParts
   /** Time after which a press is answered, although its handler still works. */
   readonly patienceMs?: number
 }
 
 /** Creates the bot with all its features. It sends no request before it gets an update. */
 export function createBot({ app, parts, patienceMs, ...access }: BotOptions): Bot<BotContext> {
-  const { features, inlineQueries } = parts
+  const { features, inlineQueries, channelUpdates } = parts
   const client = { apiRoot: access.apiRoot, timeoutSeconds: API_TIMEOUT_SECONDS }
   const bot = new Bot<BotContext>(access.token, { client })
   // The rate limiter wraps the counter, so only Telegram's own 429s are counted, not local ones.
   paceCalls(onLimited(bot.api, app.meters.countTelegramLimit), access.pace)
-  bot.use(answering(app, patienceMs), flood(app), inlineQueries(app), identify(app), errors, guard)
+  bot.use(answering(app, patienceMs), flood(app), inlineQueries(app), channelUpdates(app))
+  bot.use(identify(app), errors, guard)
   bot.use(questions(() => features.flatMap((feature) => feature.questions ?? [])))
   for (const { composer } of features) bot.use(composer)
   return bot

@@ -65,6 +65,8 @@ export interface BotParts {
   readonly features: readonly Feature[]
   /** Answers inline queries; they come from no chat, and need no identity. */
   readonly inlineQueries: (app: App) => Middleware<BotContext>
+  /** Handles updates of channels, where no person acts. */
+  readonly channelUpdates: (app: App) => Middleware<BotContext>
 }
 
 /** Kinds of live messages of all features, by name. */

@@ -98,10 +98,14 @@ async function recipientIdsOf({ links, knownChat, call }: BotContext): Promise<r
 
 /** Whether the pressed message is an alert, a summary or a notice, not a screen of the bot. */
 export async function isDelivered(ctx: BotContext): Promise<boolean> {
-  const { app, callbackQuery, knownChat } = ctx
-  const messageId = callbackQuery?.message?.message_id
-  if (messageId === undefined || Object.values(knownChat.currentMessages).includes(messageId))
-    return false
+  const messageId = ctx.callbackQuery?.message?.message_id
+  return messageId !== undefined && isSentMessage(ctx, messageId)
+}
+
+/** Whether a message of the chat is an alert, a summary or a notice, not a screen of the bot. */
+export async function isSentMessage(ctx: BotContext, messageId: number): Promise<boolean> {
+  const { app, knownChat } = ctx
+  if (Object.values(knownChat.currentMessages).includes(messageId)) return false
   return isAlertMessage(app.db, await recipientIdsOf(ctx), String(messageId))
 }
 

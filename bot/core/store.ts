@@ -22,7 +22,7 @@ export interface KnownChat {
 export type Task = 'navigation' | 'wizard' | 'topup' | 'status'
 export type CurrentMessageIds = Readonly<Record<Task, number | null>>
 
-export const CHAT_KINDS = ['private', 'group', 'supergroup'] as const
+export const CHAT_KINDS = ['private', 'group', 'supergroup', 'channel'] as const
 export type ChatKind = (typeof CHAT_KINDS)[number]
 
 export async function findChat(db: Db, id: number): Promise<KnownChat | undefined> {

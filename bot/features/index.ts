@@ -1,6 +1,7 @@
 import type { Feature } from '../core/feature.ts'
 import { alertActionsFeature } from './alerts/action-handlers.ts'
 import { alertsFeature } from './alerts/history-handlers.ts'
+import { channelFeature } from './channel/handlers.ts'
 import { connectFeature } from './connect/handlers.ts'
 import { exampleFeature } from './example/handlers.ts'
 import { fallbackFeature } from './fallback/handlers.ts'
@@ -13,6 +14,7 @@ import { maintenanceFeature } from './maintenance/handlers.ts'
 import { membershipFeature } from './membership/handlers.ts'
 import { muteFeature } from './mute/handlers.ts'
 import { newFeature } from './new/handlers.ts'
+import { notesFeature } from './notes/handlers.ts'
 import { providerFeature } from './provider/handlers.ts'
 import { recipientAddFeature } from './recipients/add.ts'
 import { groupSetupFeature } from './recipients/group.ts'
@@ -43,6 +45,7 @@ export const REGISTRY: readonly Feature[] = [
   connectFeature,
   walletsFeature,
   alertActionsFeature,
+  notesFeature,
   newFeature,
   watchesFeature,
   watchEditFeature,
@@ -58,6 +61,7 @@ export const REGISTRY: readonly Feature[] = [
   recipientsFeature,
   recipientAddFeature,
   groupSetupFeature,
+  channelFeature,
   recipientStateFeature,
   watchSelectionFeature,
   settingsFeature,

@@ -39,7 +39,7 @@ export interface PrivateChatView {
 
 /** A group, with or without topics. */
 export interface GroupChatView {
-  readonly type: 'group' | 'supergroup'
+  readonly type: 'group' | 'supergroup' | 'channel'
   readonly id: number
   readonly title: string
   readonly isForum: boolean

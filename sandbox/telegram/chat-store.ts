@@ -133,12 +133,15 @@ function refusedByGroup(chat: GroupChat, access: 'read' | 'write'): BotApiRefusa
       migrate_to_chat_id: chat.migratedTo,
     })
   }
-  const needsMember = access === 'write' || chat.type === 'supergroup'
+  const needsMember = access === 'write' || chat.type !== 'group'
   if (chat.botStatus === 'kicked' && needsMember) {
     return forbidden(`bot was kicked from the ${chat.type} chat`)
   }
   if (chat.botStatus === 'left' && needsMember) {
     return forbidden(`bot is not a member of the ${chat.type} chat`)
+  }
+  if (chat.type === 'channel' && access === 'write' && chat.botStatus !== 'administrator') {
+    return badRequest('need administrator rights in the channel chat')
   }
   return undefined
 }

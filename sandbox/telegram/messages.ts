@@ -33,7 +33,7 @@ export function createMessages(deps: { clock: Clock; changes: ChangeHub }): Mess
     return fresh
   }
   const nextId = (chat: Chat) => {
-    const counter = chat.type === 'supergroup' ? chat.id : 0
+    const counter = chat.type === 'supergroup' || chat.type === 'channel' ? chat.id : 0
     const id = (lastIds.get(counter) ?? 1) + 1
     lastIds.set(counter, id)
     return id

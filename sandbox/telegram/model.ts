@@ -36,7 +36,7 @@ export interface PrivateChat {
 /** Status of a person in a group. */
 export type MemberStatus = 'creator' | 'administrator' | 'member' | 'left'
 
-/** Status of the bot in a group; `restricted` may read but not write. */
+/** Status of the bot in a group; `restricted` may read but not write: in a channel, an administrator who may not post. */
 export type BotStatus = 'administrator' | 'member' | 'restricted' | 'left' | 'kicked'
 
 /** A person in a group. */
@@ -52,9 +52,9 @@ export interface Topic {
   readonly closed: boolean
 }
 
-/** A basic group or a supergroup. */
+/** A basic group, a supergroup, or a channel, in which administrators alone write. */
 export interface GroupChat {
-  readonly type: 'group' | 'supergroup'
+  readonly type: 'group' | 'supergroup' | 'channel'
   readonly id: number
   readonly title: string
   readonly isForum: boolean

@@ -38,7 +38,7 @@ export interface NewGroupChat {
   /** Forums are supergroups; others are basic groups unless `type` differs. */
   readonly isForum?: boolean
   readonly type?: GroupChat['type']
-  /** Status of the bot, without an update about it; `left` followed by `addBot` sends one. */
+  /** Status of the bot, without an update about it; `left` followed by `addBot` sends one. In a channel `left` by default. */
   readonly bot?: BotStatus
 }
 
@@ -97,8 +97,8 @@ export function createPeople(backend: Backend): People {
         chat: chatWire(chat),
         from: personWire(from),
         date: unixSeconds(backend.clock.now()),
-        old_chat_member: botMemberWire(backend.bot, before),
-        new_chat_member: botMemberWire(backend.bot, after),
+        old_chat_member: botMemberWire(backend.bot, before, chat.type),
+        new_chat_member: botMemberWire(backend.bot, after, chat.type),
       },
       `chat ${chat.id}`,
     )
@@ -131,6 +131,8 @@ export function createPeople(backend: Backend): People {
   }
   const announce = (chatId: number, from: number, service: Wire, threadId?: number) => {
     const group = chats.getGroup(chatId)
+    // A channel does not tell who joined.
+    if (group.type === 'channel') return
     const message = messages.add(group, {
       from,
       service,
@@ -170,7 +172,8 @@ export function createPeople(backend: Backend): People {
       return chats.put({ type: 'private', id, person, started, blocked: false, pinned: [] })
     },
     group(input) {
-      const { title, admins = [], isForum = false, bot = 'member' } = input
+      const { title, admins = [], isForum = false } = input
+      const bot = input.bot ?? (input.type === 'channel' ? 'left' : 'member')
       const type = input.type ?? (isForum ? 'supergroup' : 'group')
       const ids = [...new Set([...admins, ...input.members])]
       const members = ids.map((id, index) => {

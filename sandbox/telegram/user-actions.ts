@@ -96,7 +96,9 @@ export function createUserActions(backend: Backend): UserActions {
     const wire = messageWire(backend, message)
     return {
       message,
-      updateId: isDelivered ? updates.add('message', wire, `chat ${chatId}`) : undefined,
+      updateId: isDelivered
+        ? updates.add(chat.type === 'channel' ? 'channel_post' : 'message', wire, `chat ${chatId}`)
+        : undefined,
     }
   }
   const pressWith = (chatId: number, messageId: number, data: string, from?: number): SentPress => {

@@ -80,8 +80,18 @@ export function memberWire(member: Member): Wire {
 }
 
 /** A `ChatMember` for the bot. */
-export function botMemberWire(bot: BotAccount, status: BotStatus): Wire {
-  return { user: botWire(bot), ...statusWire(status) }
+export function botMemberWire(
+  bot: BotAccount,
+  status: BotStatus,
+  chatType: Chat['type'] = 'group',
+): Wire {
+  const user = botWire(bot)
+  const isPublisher = chatType === 'channel' && status === 'administrator'
+  // In a channel nobody is restricted: an administrator may post, or not.
+  const isSilent = chatType === 'channel' && status === 'restricted'
+  if (!isPublisher && !isSilent) return { user, ...statusWire(status) }
+  const rights = { can_post_messages: isPublisher, can_edit_messages: isPublisher }
+  return { user, ...statusWire('administrator'), ...rights }
 }
 
 function statusWire(status: MemberStatus | BotStatus): Wire {
@@ -151,6 +161,8 @@ function senderWire(sources: WireLookups, chat: Chat, message: ChatMessage): Wir
     }
     return { from, sender_chat: chatWire(chat) }
   }
+  // Posts of a channel have no sender but the channel.
+  if (chat.type === 'channel') return { sender_chat: chatWire(chat) }
   const person = sources.chats.findPerson(message.from)
   return { from: person ? personWire(person) : botWire(sources.bot) }
 }

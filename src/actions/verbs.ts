@@ -283,6 +283,7 @@ export const VERBS = {
   'rec.kind': { type },
   'rec.mail': { mailbox },
   'rec.group': { chat: groupId, topic: optional(id), rights: optional(word) },
+  'rec.channel': { chat: groupId },
   'rec.ask': { id },
   'rec.test': { id },
   'rec.resend': { id },

@@ -7,7 +7,7 @@
 import { z } from 'zod'
 import { DeliveryEntry } from '#src/delivery/model.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
-import { textOf } from '#src/kernel/label.ts'
+import { Note, textOf } from '#src/kernel/label.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { pageQueryFields, pageSchema, textInteger } from '#src/kernel/pagination.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
@@ -60,6 +60,8 @@ export const Alert = z
     recoveryOf: Id.nullable(),
     acknowledgedAt: Instant.nullable(),
     acknowledgedBy: z.string().nullable().meta({ description: 'operations:field.acknowledgedBy' }),
+    note: z.string().nullable().meta({ description: 'operations:field.note' }),
+    notedBy: z.string().nullable().meta({ description: 'operations:field.notedBy' }),
     during: z.literal('maintenance').nullable().meta({ description: 'operations:field.during' }),
     deliveries: z.array(DeliveryEntry),
   })
@@ -94,7 +96,10 @@ export type ListedAlert = z.output<typeof ListedAlert>
 
 /** Body of an acknowledgement. If it is omitted, the alert is acknowledged. */
 export const AcknowledgeInput = z
-  .strictObject({ acknowledged: z.boolean().optional() })
+  .strictObject({
+    acknowledged: z.boolean().optional(),
+    note: Note.optional().meta({ description: 'operations:field.newNote' }),
+  })
   .meta({ id: 'AcknowledgeInput' })
 
 /** Person and time of an acknowledgement; both null if there is none. */
@@ -103,6 +108,7 @@ export const Acknowledgement = z
     id: Id,
     acknowledgedAt: Instant.nullable(),
     acknowledgedBy: z.string().nullable().meta({ description: 'operations:field.acknowledgedBy' }),
+    note: z.string().nullable().meta({ description: 'operations:field.note' }),
   })
   .meta({ id: 'Acknowledgement' })
 

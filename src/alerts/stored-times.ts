@@ -7,6 +7,7 @@ export const STORED_TIMES: readonly StoredTimes[] = [
   timesSince(alerts, 'createdAt', [
     'notifiedAt',
     'acknowledgedAt',
+    'notedAt',
     'mutedAt',
     'remindAt',
     'escalateAt',

@@ -113,6 +113,11 @@ export const alerts = pgTable(
     acknowledgedBy: text('acknowledged_by'),
     /** Telegram account of that person, by which the name is found when the person deletes it. */
     acknowledgedAccount: bigint('acknowledged_account', { mode: 'number' }),
+    /** What a person wrote about the alert, such as what is being done, when, the person's name and Telegram account. */
+    note: text('note'),
+    notedAt: timestamp('noted_at', { withTimezone: true }),
+    notedBy: text('noted_by'),
+    notedAccount: bigint('noted_account', { mode: 'number' }),
     /** Time since which the alert is muted until it recovers. */
     mutedAt: timestamp('muted_at', { withTimezone: true }),
     remindersSent: integer('reminders_sent').notNull(),

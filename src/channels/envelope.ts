@@ -296,6 +296,8 @@ export interface CurrentFigures {
 /** State of an alert after its message was sent; names of people are in the reader's language. */
 export interface MessageState {
   readonly acknowledged?: { readonly at: Date; readonly by: string | null }
+  /** What a person wrote about the alert. */
+  readonly note?: { readonly at: Date; readonly by: string | null; readonly text: string }
   /** End of the mute of the alert or its watch in chats and mailboxes. */
   readonly muted?: { readonly until: Date | 'recovered' }
   readonly recoveredAt?: Date

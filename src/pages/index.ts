@@ -19,6 +19,7 @@ import { ASSETS_FOLDER, CONTENT_SECURITY_POLICY, PAGE_CSS, SCRIPTS_FOLDER } from
 import { previewPicture } from './link-preview.ts'
 import { notFoundPage } from './not-found.ts'
 import { payPage } from './pay/pay.ts'
+import { providerFeeds } from './providers/feeds.ts'
 import { providerFiles } from './providers/files.ts'
 import { providerPage } from './providers/provider.ts'
 import { providersPage } from './providers/providers.ts'
@@ -40,6 +41,7 @@ const PAGES = [
   providerPage,
   providerFiles,
   reportPage,
+  providerFeeds,
   weeklyCardPicture,
   confirmPage,
   unsubscribePage,

@@ -46,9 +46,11 @@ export interface Page {
   /** Name of the template in `views/`. */
   readonly view: string
   /** Template data in addition to `t` and `lang`. */
-  data(
-    t: Translate,
-  ): { readonly title: string; readonly share?: LinkPreview } & Readonly<Record<string, unknown>>
+  data(t: Translate): {
+    readonly title: string
+    readonly share?: LinkPreview
+    readonly alternates?: readonly Alternate[]
+  } & Readonly<Record<string, unknown>>
   readonly status?: number
   /** Whether the URL contains a code or a signature, or the page is soon out of date: it is not cached. */
   readonly isUncached?: boolean
@@ -68,6 +70,13 @@ export type RenderedPage = Pick<Page, 'status' | 'isUncached' | 'freshSeconds'> 
   readonly text: string
   readonly type: 'text/html' | 'text/markdown'
   readonly locale: Locale
+}
+
+/** A feed or another file about what the page is about, which programs find through the page. */
+interface Alternate {
+  readonly type: string
+  readonly href: string
+  readonly title: string
 }
 
 /** Preview of a shared link to a page. */
@@ -96,6 +105,12 @@ export function localeOf(request: FastifyRequest, known?: Locale): Locale {
   const { lang } = queryParametersOf(request)
   if (isLocale(lang)) return lang
   return known ?? negotiateLocale(request.headers['accept-language'])
+}
+
+/** The language that the address names, because shared caches keep one file for all readers of an address. */
+export function chosenLocale(request: FastifyRequest): Locale {
+  const { lang } = queryParametersOf(request)
+  return isLocale(lang) ? lang : 'en'
 }
 
 /** The reader's time zone: `?tz=`, then UTC. */
@@ -172,6 +187,7 @@ export function renderPage(app: App, request: FastifyRequest, page: Page): Rende
     title: titleOnChain(data.title),
     share: data.share,
     markdown: data['markdown'],
+    alternates: data.alternates ?? [],
     chain: isFlare() ? undefined : servedChain().name,
     body,
     style: `/assets/style.css?v=${styleVersion}`,

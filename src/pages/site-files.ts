@@ -39,7 +39,7 @@ export function siteFiles(server: FastifyInstance, app: App): void {
     })
     const t = translator('en')
     const paths = [
-      ...['/', '/providers', '/problems'],
+      ...['/', '/providers', '/problems', '/tokens'],
       ...docsPages(app, t).map(({ path }) => path),
       ...output.map(({ provider }) => `/providers/${provider}`),
     ]

@@ -52,6 +52,8 @@ export interface ChatToLink {
     readonly title: string
     /** Topic for alerts. */
     readonly threadId?: number
+    /** Whether it is a channel, which everybody may read. */
+    readonly isChannel?: boolean
   }
   readonly by: { readonly id: number }
   /** Language of the chat. */
@@ -94,10 +96,8 @@ export async function linkChat(
   const { wallet, scopes, chat, membersAcknowledge, at: now } = link
   const settings = await lockWallet(deps.db, wallet, now)
   await recordLinkedAccount(deps.db, wallet, link.by.id)
-  const { threadId } = chat
-  const destination = { chatId: chat.id, ...(threadId !== undefined && { threadId }) }
   const linked = {
-    ...toStoredDestination(deps.box, deps.channels.telegram, destination),
+    ...toStoredDestination(deps.box, deps.channels.telegram, destinationOf(chat)),
     status: 'active',
     statusReason: null,
     chatScopes: scopes,
@@ -124,7 +124,8 @@ export async function linkChat(
     timezone: link.timezone ?? settings.timezone,
     // Many people read a group, so it gets no alerts of severity info until its owner chooses that.
     minSeverity: isGroupId(chat.id) ? 'warning' : 'info',
-    isDefault: true,
+    // The person chooses what everybody may read.
+    isDefault: chat.isChannel !== true,
     chatId: chat.id,
     createdAt: now,
   })
@@ -133,6 +134,32 @@ export async function linkChat(
     toAdded(row, { madeBy: link.madeBy ?? null, accountId: link.by.id }),
   )
   return { recipient: toRecipient(row), wallet, scopes, again: false }
+}
+
+function destinationOf({
+  id: chatId,
+  threadId,
+  isChannel = false,
+}: ChatToLink['chat']): TelegramDestination {
+  return { chatId, ...(threadId !== undefined && { threadId }), ...(isChannel && { isChannel }) }
+}
+
+/**
+ * Links a channel to the wallet of the caller, who manages it and is an administrator of the channel. It only receives, and
+ * only alerts of watches that name it.
+ *
+ * @throws AppError conflict `recipient_limit_reached`
+ */
+export async function linkChannel(
+  deps: LinkingDeps,
+  { wallet }: Pick<Caller, 'wallet'>,
+  { chat, by, locale }: ChatToLink,
+): Promise<LinkedChat> {
+  const at = deps.clock.now()
+  const link = { chat: { ...chat, isChannel: true }, by, locale, wallet, scopes: ['read'] } as const
+  return await transact(deps.db, (tx) =>
+    linkChat({ ...deps, db: tx }, { ...link, name: null, membersAcknowledge: false, at }),
+  )
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import type { BlockRef } from '#src/chain/chain.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
+import type { PolicySnapshot } from '#src/fsp/reader/policies.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { createSharedCache } from '#src/kernel/shared-cache.ts'
@@ -12,6 +13,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { createWorkLimiter } from '#src/kernel/work-limiter.ts'
 import { type AccountHoldings, readAccountHoldings } from './account-holdings.ts'
 import type { WatchTypeFacts } from './facts.ts'
+import { type CalendarDate, readCalendar, readCalendarPolicies } from './provider-calendar.ts'
 import { type ListedProvider, listProviders, ROUNDS_PER_PROVIDER } from './provider-list.ts'
 import { type NamedProvider, searchProviders } from './provider-names.ts'
 import { readProvidersSnapshot } from './provider-snapshot.ts'
@@ -73,6 +75,11 @@ export interface LookUps {
    * @throws errors of the database
    */
   listAll(): Promise<readonly ListedProvider[]>
+  /**
+   * The dates of a provider by its identity; undefined while the chain does not answer, and on one without the protocol.
+   * @throws errors of the database
+   */
+  calendar(provider: Address): Promise<readonly CalendarDate[] | undefined>
 }
 
 interface Deps {
@@ -132,12 +139,23 @@ export function createLookUps(deps: Deps, { cachedMax = CACHED_ANSWERS_MAX } = {
       const answer = await undefinedIfUnavailable(() => turns.take(run, signal), signal)
       return answer ?? { kind: 'unavailable', address }
     })
+  const policies = createSharedCache<'policies', PolicySnapshot | undefined>(clock, {
+    max: 1,
+    freshMs: (known) => (known === undefined ? RETRY_MS : MINUTE_MS),
+  })
   return {
     async atAddress(address, round) {
       const answer = await lookUp(address)
       return round === undefined ? answer : asOfRound(deps, answer, round)
     },
     listAll,
+    async calendar(provider) {
+      const known = await policies.get('policies', () => {
+        const signal = AbortSignal.timeout(ANSWER_MS)
+        return undefinedIfUnavailable(() => readCalendarPolicies(deps, signal), signal)
+      })
+      return known && readCalendar(deps, provider, known)
+    },
     async find(text) {
       const typed = readAddress(text)
       if (typed.ok) return lookUp(typed.value)

@@ -193,6 +193,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   need: 'amount',
   next: { 'bot:delete.doneNext': 'name', otherwise: 'instant' },
   node: 'code',
+  note: 'name',
   number: 'identifier',
   odds: 'term',
   on: 'number',

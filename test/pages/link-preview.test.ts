@@ -44,6 +44,19 @@ test.each(
   }
 })
 
+test('every page that search engines find has a preview', async () => {
+  const xml = (await site.get('/sitemap.xml')).bytes.toString()
+  const urls = [...xml.matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, url = '']) => url)
+  expect(urls.length).toBeGreaterThan(50)
+  for (const url of urls) {
+    const { html } = await site.get(new URL(url).pathname)
+    for (const name of ['og:title', 'og:description', 'og:image', 'og:image:alt', 'twitter:card']) {
+      expect(html, `${name} of ${url}`).toMatch(new RegExp(`${name}" content="[^"]+"`))
+    }
+    expect(html).toContain(`<link rel="canonical" href="${url}">`)
+  }
+}, 60_000)
+
 test('the picture of links is drawn once, and again after an attempt that failed', async () => {
   const server = Fastify()
   let drawings = 0

@@ -63,6 +63,8 @@ interface Source {
 function sourceOf({ chat, from, message }: BotContext): Source | undefined {
   const kind = CHAT_KINDS.find((chatKind) => chatKind === chat?.type)
   if (chat === undefined || from === undefined || kind === undefined) return undefined
+  // A channel only receives; `features/channel` handles what happens to the bot there.
+  if (kind === 'channel') return undefined
   const isAnonymous = from.id === ANONYMOUS_ADMINISTRATOR_ID
   const isOtherBot = from.is_bot && !isAnonymous && message?.text !== undefined
   return isOtherBot ? undefined : { chat, kind, from, isAnonymous }
@@ -189,9 +191,12 @@ const NO_GROUP_ROLE: GroupRole = { isAdministrator: false, isMember: false }
 /** In a private chat. */
 const AT_HOME: GroupRole = { isAdministrator: true, isMember: true }
 
-/** What the sender is in the group; requested only for presses and commands, else nothing. */
+/** What the sender is in the group; requested only for presses, commands and replies to the bot, else nothing. */
 async function groupRoleOf(ctx: BotContext, from: User): Promise<GroupRole> {
-  const isAsking = ctx.callbackQuery !== undefined || ctx.message?.text?.startsWith('/') === true
+  const isAsking =
+    ctx.callbackQuery !== undefined ||
+    ctx.message?.text?.startsWith('/') === true ||
+    ctx.message?.reply_to_message?.from?.id === ctx.me.id
   if (!isAsking || from.is_bot) return NO_GROUP_ROLE
   try {
     const member = await ctx.getChatMember(from.id)

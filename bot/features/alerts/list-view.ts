@@ -18,6 +18,7 @@ export const ALERTS_PAGE = 8
 /** Maximum length of a title in a line, with the name of its watch. */
 const TITLE_MAX = 120
 const LABEL_MAX = 40
+const NOTE_MAX = 60
 const RECOVERED_GLYPH = '🟢'
 
 /** A page of the history. */
@@ -135,7 +136,11 @@ function alertLine(reader: Reader, line: AlertLine, now: Date): string {
         })
   const start = `${lineStart(t.locale)}${alertGlyph(line)}`
   const during = line.during === null ? [] : [t.html('bot:alerts.during')]
-  return [start, text, ...acknowledged(reader, line), ...during].join(' ')
+  const noted =
+    line.note === null
+      ? []
+      : [t.html('bot:alerts.note', { note: typed(cutText(line.note.text, NOTE_MAX)) })]
+  return [start, text, ...acknowledged(reader, line), ...noted, ...during].join(' ')
 }
 
 /** Glyph of an alert's severity, or of a recovered alert. */

@@ -51,7 +51,7 @@ export async function setUpGroup(
   const group = await findChat(app.db, place.chatId)
   // A group that became a supergroup has another id.
   if (group === undefined) return askChatRights(ctx)
-  if (!(await isAdministrator(ctx, group))) {
+  if (!(await isAdministratorOf(ctx, group.id))) {
     const refused = `${WARNING} ${reader.t.html('bot:rec.groupAdmins')}`
     await show(ctx, screen([refused], [[backToList(reader.t)]]))
     return
@@ -60,10 +60,14 @@ export async function setUpGroup(
   else await askInGroup(ctx, { group, topic: place.threadId, rights })
 }
 
-async function isAdministrator({ api, from }: BotContext, { id }: KnownChat): Promise<boolean> {
+/** Whether the person is an administrator of a group or channel. */
+export async function isAdministratorOf(
+  { api, from }: BotContext,
+  chatId: number,
+): Promise<boolean> {
   if (from === undefined) return false
   try {
-    const { status } = await api.getChatMember(id, from.id)
+    const { status } = await api.getChatMember(chatId, from.id)
     return status === 'creator' || status === 'administrator'
   } catch (error) {
     if (isRefused(error, 400, 403)) return false

@@ -33,7 +33,7 @@ export const CHATS: readonly BotApiMethod[] = [
       }
       const people = chat.members.filter(isAdministrator).map(memberWire)
       return chat.botStatus === 'administrator'
-        ? [...people, botMemberWire(backend.bot, chat.botStatus)]
+        ? [...people, botMemberWire(backend.bot, chat.botStatus, chat.type)]
         : people
     },
   },
@@ -139,7 +139,11 @@ function pinnableChat(backend: Backend, args: Arguments): Chat {
 
 function memberOrLeft(backend: Backend, chat: Chat, userId: number): Wire {
   if (userId === backend.bot.id) {
-    return botMemberWire(backend.bot, chat.type === 'private' ? 'member' : chat.botStatus)
+    return botMemberWire(
+      backend.bot,
+      chat.type === 'private' ? 'member' : chat.botStatus,
+      chat.type,
+    )
   }
   const person = backend.chats.findPerson(userId)
   if (!person) throw badRequest('PARTICIPANT_ID_INVALID')

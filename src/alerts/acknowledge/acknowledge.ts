@@ -35,17 +35,60 @@ import * as acting from './store.ts'
 export async function acknowledgeAlert(
   deps: AlertActionDeps,
   caller: Caller,
-  { id, by }: { readonly id: number; readonly by: string | null },
+  {
+    id,
+    by,
+    note,
+  }: { readonly id: number; readonly by: string | null; readonly note?: string | undefined },
 ): Promise<ActionResult> {
-  return await applyToAlert(deps, caller, id, acknowledgement(caller, by))
+  return await applyToAlert(deps, caller, id, acknowledgement(caller, by, note))
 }
 
-function acknowledgement({ wallet, telegramUserId }: Caller, by: string | null): AlertAction {
+/** @param note what the person writes with it; undefined for nothing, which keeps the note that there is */
+function acknowledgement(
+  { wallet, telegramUserId }: Caller,
+  by: string | null,
+  note?: string,
+): AlertAction {
   const account = telegramUserId ?? null
   return {
     what: 'alert acknowledged',
-    change: (tx, chosen, at) => acting.acknowledge(tx, wallet, { ...chosen, at, by, account }),
+    change: async (tx, chosen, at) => {
+      const taken = await acting.acknowledge(tx, wallet, { ...chosen, at, by, account })
+      if (note === undefined) return taken
+      const written = { note: { text: note, by, account }, ofTakerOnly: false }
+      return [...taken, ...(await acting.setNote(tx, wallet, { ...chosen, at, ...written }))]
+    },
   }
+}
+
+/**
+ * Writes a note to every alert of one message of a chat and its incident.
+ *
+ * @param input `recipientId`: the chat, as the wallet's recipient. `messageId`: id of the message in the chat.
+ * `ofTakerOnly`: only to alerts that the person has acknowledged
+ * @returns whether any alert got the note
+ * @throws AppError not_found when it contains no alert of the wallet
+ */
+export async function annotateMessage(
+  deps: AlertActionDeps,
+  caller: Caller,
+  input: {
+    readonly recipientId: number
+    readonly messageId: string
+    readonly note: string
+    readonly by: string | null
+    readonly ofTakerOnly: boolean
+  },
+): Promise<boolean> {
+  const { note: text, by, ofTakerOnly } = input
+  const note = { text, by, account: caller.telegramUserId ?? null }
+  const acted = await applyToAlerts(deps, caller, (tx) => alertsOf(tx, caller, input), {
+    what: 'note written',
+    change: (tx, chosen, at) =>
+      acting.setNote(tx, caller.wallet, { ...chosen, at, note, ofTakerOnly }),
+  })
+  return acted.some(({ already }) => !already)
 }
 
 /**

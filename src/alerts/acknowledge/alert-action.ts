@@ -27,6 +27,7 @@ export interface ActedAlert {
   readonly isOpen: boolean
   readonly recoveredAt: Date | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
+  readonly note: { readonly text: string; readonly by: string | null } | null
   /** End of the alert's mute in chats and mailboxes. */
   readonly muted: { readonly until: Date | 'recovered' } | null
 }
@@ -147,6 +148,7 @@ async function statusesOf(
     return {
       ...{ id, watchId, watchLabel, event, isOpen, recoveredAt },
       acknowledged: acknowledgedAt === null ? null : { at: acknowledgedAt, by: acknowledgedBy },
+      note: row.note === null ? null : { text: row.note, by: row.notedBy },
       muted: mute === null ? null : { until: mute },
     }
   })

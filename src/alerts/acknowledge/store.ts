@@ -14,6 +14,15 @@ function ofAlert(wallet: Address, { id }: ActionTarget): SQL {
       and (a.id = c.id or (a.is_episode and a.recovered_at is null))`
 }
 
+/** A note with its author. */
+export interface NewNote {
+  readonly text: string
+  /** Name of the author. */
+  readonly by: string | null
+  /** The author's Telegram account. */
+  readonly account: number | null
+}
+
 /** The alert that an action names. */
 export interface ActionTarget {
   readonly id: number
@@ -49,11 +58,35 @@ export async function acknowledge(
 export async function unacknowledge(db: Db, wallet: Address, act: ActionTarget): Promise<number[]> {
   const rows = await db.execute<{ id: number }>(sql`
     update alerts a set acknowledged_at = null, acknowledged_by = null,
-      acknowledged_account = null,
+      acknowledged_account = null, note = null, noted_at = null, noted_by = null, noted_account = null,
       state = case when a.state = 'acknowledged' then 'firing' else a.state end
     ${ofAlert(wallet, act)} and a.acknowledged_at is not null
     returning a.id`)
   return rows.map((row) => row.id)
+}
+
+/**
+ * Writes a note to alerts, in place of the one before.
+ *
+ * @param act `ofTakerOnly`: only to those that the account of the author has acknowledged
+ * @returns their ids
+ */
+export async function setNote(
+  db: Db,
+  wallet: Address,
+  act: ActionTarget & {
+    readonly at: Date
+    readonly note: NewNote
+    readonly ofTakerOnly: boolean
+  },
+): Promise<number[]> {
+  const { text, by, account } = act.note
+  const rows = await db.execute<{ id: number }>(sql`
+    update alerts a set note = ${text}, noted_at = ${act.at}, noted_by = ${by}, noted_account = ${account}
+    ${ofAlert(wallet, act)}
+      and (not ${act.ofTakerOnly}::boolean or a.acknowledged_account = ${account}::bigint)
+    returning a.id`)
+  return rows.map(({ id }) => id)
 }
 
 /**
@@ -113,21 +146,32 @@ interface Nameless extends Record<string, unknown> {
 }
 
 /**
- * Removes a person from acknowledgements: those of the person's account in any chat, also in a group, and in the wallets of
- * the person's own chat those with the name. There is no index: people delete their data rarely.
+ * Removes a person from acknowledgements, and the person's notes: those of the person's account in any chat, also in a
+ * group, and in the wallets of the person's own chat those with the name. There is no index: people delete their data
+ * rarely.
  */
 export async function removePerson(
   db: Db,
   { personId, name }: { readonly personId: number; readonly name: string | null },
   ownWallets: readonly string[],
 ): Promise<readonly Nameless[]> {
+  const wallets = sql`a.wallet = any(${sql.param([...ownWallets])}::text[])`
   return await db.execute<Nameless>(sql`
     with named as (
-      select a.id, a.acknowledged_by as name from alerts a
-      where a.acknowledged_account = ${personId}
-        or (a.wallet = any(${sql.param([...ownWallets])}::text[]) and a.acknowledged_by = ${name})
+      select a.id, a.acknowledged_by as name,
+        (a.acknowledged_account = ${personId} or (${wallets} and a.acknowledged_by = ${name})) is true as took,
+        (a.noted_account = ${personId} or (${wallets} and a.noted_by = ${name})) is true as noted
+      from alerts a
+      where a.acknowledged_account = ${personId} or a.noted_account = ${personId}
+        or (${wallets} and (a.acknowledged_by = ${name} or a.noted_by = ${name}))
       for update)
-    update alerts a set acknowledged_by = null, acknowledged_account = null
+    update alerts a set
+      acknowledged_by = case when not named.took then a.acknowledged_by end,
+      acknowledged_account = case when not named.took then a.acknowledged_account end,
+      note = case when not named.noted then a.note end,
+      noted_at = case when not named.noted then a.noted_at end,
+      noted_by = case when not named.noted then a.noted_by end,
+      noted_account = case when not named.noted then a.noted_account end
     from named where a.id = named.id
-    returning a.id, a.wallet, a.incident_id as "incidentId", named.name`)
+    returning a.id, a.wallet, a.incident_id as "incidentId", case when named.took then named.name end as name`)
 }

@@ -260,6 +260,8 @@ export function toAlert(
     recoveryOf: row.recoveryOf,
     acknowledgedAt: row.acknowledgedAt,
     acknowledgedBy: row.acknowledgedBy,
+    note: row.note,
+    notedBy: row.notedBy,
     during: row.during,
     deliveries,
   }

@@ -33,6 +33,7 @@ export interface AlertLine {
   /** Length of the outage. */
   readonly durationSeconds: number | null
   readonly acknowledged: { readonly by: string | null } | null
+  readonly note: { readonly text: string } | null
   /** Planned maintenance in which it began. */
   readonly during: During | null
 }

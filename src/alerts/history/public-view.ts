@@ -62,6 +62,7 @@ export interface LinkedAlertPage {
   readonly endedAt: Date | null
   readonly durationSeconds: number | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
+  readonly note: NonNullable<MessageState['note']> | null
   /**
    * Time at which further recipients are notified unless the alert is acknowledged; null: never, or already
    * done.
@@ -149,6 +150,7 @@ export async function readLinkedAlertPage(
     endedAt: outage.to ?? state.closedAt ?? pastEvent(row, deps.clock.now()),
     durationSeconds: outageSeconds(outage),
     acknowledged: state.acknowledged ?? null,
+    note: state.note ?? null,
     escalatesAt: isWaiting(row) ? row.escalateAt : null,
     escalated: state.escalated ? { ...state.escalated, ...(!isNamed && { to: [] }) } : null,
     muted: state.muted ?? null,

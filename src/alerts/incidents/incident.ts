@@ -41,6 +41,8 @@ export interface IncidentSummary {
   readonly durationSeconds: number | null
   /** Who took it last, if nothing of it is left to take. */
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
+  /** The last note about one of its alerts. */
+  readonly note: { readonly text: string; readonly by: string | null } | null
   /** Planned maintenance in which it began. */
   readonly during: During | null
   /** Its alerts and recoveries, newest first. */
@@ -134,6 +136,7 @@ function courseOf(
     durationSeconds: outageSeconds({ from, to }),
     during: alerts.find(({ during }) => during !== null)?.during ?? null,
     acknowledged: ownerOf(open.length > 0 ? open : alerts, open.length > 0),
+    note: lastNote(alerts),
   }
 }
 
@@ -144,6 +147,14 @@ function ownerOf(alerts: readonly AlertRow[], areAllNeeded: boolean) {
   )
   if (areAllNeeded && taken.length < alerts.length) return null
   return taken.toSorted((a, b) => b.at.getTime() - a.at.getTime())[0] ?? null
+}
+
+function lastNote(alerts: readonly AlertRow[]): IncidentSummary['note'] {
+  const notes = alerts.flatMap(({ note: text, notedAt, notedBy: by }) =>
+    text === null || notedAt === null ? [] : [{ at: notedAt, text, by }],
+  )
+  const last = notes.toSorted((a, b) => b.at.getTime() - a.at.getTime())[0]
+  return last === undefined ? null : { text: last.text, by: last.by }
 }
 
 /** The state of the alert that is furthest from its end; alerts that nothing ends count where there are no others. */

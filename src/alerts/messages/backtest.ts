@@ -99,13 +99,21 @@ export function toBacktest(outcome: BacktestOutcome, days: number, reader: Reade
       counts: { ...day.counts },
       incidents: { ...day.incidents },
     })),
-    incidents: incidents.map(({ parts, ...incident }) => ({
-      ...incident,
-      title: titleOf(parts, reader),
-      parts: parts.map((alert) => toPart(alert, reader)),
-    })),
+    incidents: writeIncidents(incidents, reader),
     alerts: alerts.map((alert) => ({ ...toPart(alert, reader), data: alert.data })),
   }
+}
+
+/** Writes incidents for a reader. */
+export function writeIncidents(
+  incidents: readonly PastIncident[],
+  reader: Reader,
+): Backtest['incidents'] {
+  return incidents.map(({ parts, ...incident }) => ({
+    ...incident,
+    title: titleOf(parts, reader),
+    parts: parts.map((alert) => toPart(alert, reader)),
+  }))
 }
 
 function toPart(alert: AlertCandidate, reader: Reader) {

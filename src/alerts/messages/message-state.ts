@@ -107,6 +107,8 @@ function stateOf(row: store.AlertRow, mutedUntil: Date | null): MessageState {
     ...(row.acknowledgedAt !== null && {
       acknowledged: { at: row.acknowledgedAt, by: row.acknowledgedBy },
     }),
+    ...(row.note !== null &&
+      row.notedAt !== null && { note: { at: row.notedAt, by: row.notedBy, text: row.note } }),
     ...(until !== null && { muted: { until } }),
     ...(endedAt !== null && (isClosed ? { closedAt: endedAt } : { recoveredAt: endedAt })),
   }

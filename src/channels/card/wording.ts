@@ -195,7 +195,7 @@ function startPart<Value extends HtmlValue>(
 /** Acknowledgement and escalation in the order in which they happened, then the mute, or the end without a recovery. */
 function stateParts<Value extends HtmlValue>(
   { unacknowledgedSeconds }: Envelope,
-  { acknowledged, escalated, closedAt, isDeleted = false, muted }: MessageState,
+  { acknowledged, escalated, closedAt, isDeleted = false, muted, note }: MessageState,
   writer: LineWriter<Value>,
   shownAt: Date,
 ): readonly string[] {
@@ -218,6 +218,7 @@ function stateParts<Value extends HtmlValue>(
   ].filter((act) => act !== undefined)
   return [
     ...acts.toSorted((a, b) => a.at.getTime() - b.at.getTime()).map(({ text }) => text),
+    ...partOfNote(note, acknowledged, writer),
     ...(closedAt ? [closed(closedAt)] : mute()),
   ]
 }
@@ -225,11 +226,13 @@ function stateParts<Value extends HtmlValue>(
 /** Who had taken an alert that is over. */
 function takenParts<Value extends HtmlValue>(
   { takenBy }: Envelope,
-  { acknowledged }: MessageState,
+  { acknowledged, note }: MessageState,
   writer: LineWriter<Value>,
   shownAt: Date,
 ): readonly string[] {
-  if (acknowledged !== undefined) return [acknowledgedPart(acknowledged, writer, shownAt)]
+  const noted = partOfNote(note, acknowledged, writer)
+  if (acknowledged !== undefined) return [acknowledgedPart(acknowledged, writer, shownAt), ...noted]
+  if (noted.length > 0) return noted
   if (takenBy === undefined) return []
   return [writer.write('messages:state.takenBy', { name: typed(cutText(takenBy, LABEL_MAX)) })]
 }
@@ -247,6 +250,20 @@ function escalatedPart<Value extends HtmlValue>(
   return others.length === 0
     ? writer.write('messages:state.escalatedTo', { time, name })
     : writer.write('messages:state.escalatedToMore', { time, name, count: others.length })
+}
+
+/** The note; its author is named unless it is the one who acknowledged. */
+function partOfNote<Value extends HtmlValue>(
+  note: MessageState['note'],
+  acknowledged: MessageState['acknowledged'],
+  writer: LineWriter<Value>,
+): readonly string[] {
+  if (note === undefined) return []
+  const text = { note: typed(note.text) }
+  const isSame = acknowledged !== undefined && acknowledged.by === note.by
+  if (note.by === null || isSame) return [writer.write('messages:state.note', text)]
+  const name = typed(cutText(note.by, LABEL_MAX))
+  return [writer.write('messages:state.noteBy', { ...text, name })]
 }
 
 /** Name and time of the acknowledgement. */

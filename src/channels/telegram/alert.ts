@@ -12,7 +12,7 @@ import { helpRef } from '../card/transfer.ts'
 import { hasEnded, isOpenLink, isolatedInArabic, lineStart, shownLabel } from '../card/wording.ts'
 import { type Envelope, isOneAlert, type MessageState } from '../envelope.ts'
 import { actionableIn, groupHelp } from '../groups/group.ts'
-import { asShown, withoutNames } from '../updates/shown.ts'
+import { asShown, withoutNames, withoutPeople } from '../updates/shown.ts'
 import { buttonsOf } from './buttons.ts'
 import {
   type ChatParts,
@@ -35,6 +35,8 @@ export interface AlertViewOptions extends ChatReader {
   readonly linksAsText?: boolean
   /** Whether nobody in the chat may change anything: buttons that would, and names of recipients, are left out. */
   readonly isReceiveOnly?: boolean
+  /** Whether everybody may read the chat, which is a channel: nothing acts there, and no person is named. */
+  readonly isPublic?: boolean
   /** The provider that the chat follows without a wallet. */
   readonly follows?: Address
   /**
@@ -54,9 +56,11 @@ export function alertView(
   options: AlertViewOptions = {},
 ): AlertView {
   const { linksAsText = false, isReceiveOnly = false, isGroup = false, follows } = options
-  const state = isGroup || isReceiveOnly ? withoutNames(current) : current
+  const { isPublic = false } = options
+  const named = isGroup || isReceiveOnly ? withoutNames(current) : current
+  const state = isPublic ? withoutPeople(named) : named
   const shown = asShown(envelope, state)
-  const rows = buttonsOf(shown, state, { isReceiveOnly, follows })
+  const rows = buttonsOf(shown, state, { isReceiveOnly, isPublic, follows })
   return {
     ...chatText(partsOf(shown, state, options)),
     rows: linksAsText ? withoutLinks(rows) : rows,
@@ -191,10 +195,16 @@ function itemLine(
 function takeLines(
   envelope: Envelope,
   state: MessageState,
-  { isReceiveOnly = false, follows }: AlertViewOptions,
+  { isReceiveOnly = false, isPublic = false, follows }: AlertViewOptions,
 ): readonly string[] {
   const { message, locale } = envelope
-  if (!isReceiveOnly || follows !== undefined || message.test || envelope.kind === 'rollup')
+  if (
+    !isReceiveOnly ||
+    isPublic ||
+    follows !== undefined ||
+    message.test ||
+    envelope.kind === 'rollup'
+  )
     return []
   const isOpen = !hasEnded(state) && actionableIn(envelope, state).length > 0
   if (!isOpen || state.acknowledged !== undefined) return []
@@ -209,6 +219,6 @@ function pageMarkup(url: string): string {
 /** One link per line, so that adjacent text does not become part of it. */
 function linkLines({ links }: Card, { linksAsText = false }: AlertViewOptions): readonly string[] {
   return links
-    .filter(({ url }) => linksAsText || !isOpenLink(url))
+    .filter(({ url }) => url !== '' && (linksAsText || !isOpenLink(url)))
     .map(({ label, url }) => `${escapeHtml(label)}\n${pageMarkup(url)}`)
 }

@@ -61,7 +61,8 @@ const NO_ALERT = 1
 
 /**
  * Buttons of an envelope, in rows.
- * @param options `isReceiveOnly`: nobody in the chat may change anything; `follows`: the provider that the chat follows
+ * @param options `isReceiveOnly`: nobody in the chat may change anything; `isPublic`: everybody may read the chat and
+ *   press, so there are links only; `follows`: the provider that the chat follows
  *   without a wallet
  */
 export function buttonsOf(
@@ -69,11 +70,17 @@ export function buttonsOf(
   state: MessageState,
   {
     isReceiveOnly,
+    isPublic = false,
     follows,
-  }: { readonly isReceiveOnly: boolean; readonly follows?: Address | undefined },
+  }: {
+    readonly isReceiveOnly: boolean
+    readonly isPublic?: boolean
+    readonly follows?: Address | undefined
+  },
 ): Rows {
   if (follows !== undefined) return followerButtons(envelope, follows)
   const rows = buttonRows(envelope, state)
+  if (isPublic) return layout(rows.map((row) => row.filter((button) => 'url' in button)))
   const usable = isReceiveOnly
     ? rows.map((row) => row.filter((button) => !needsWrite(button)))
     : rows

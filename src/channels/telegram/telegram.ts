@@ -4,6 +4,7 @@ import { translator } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { inertText } from '#src/kernel/inert-text.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { Address } from '#src/kernel/units.ts'
 import { apiSignal } from '#src/telegram/api.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'
 import { finalFailureOf, isRefused, verdictOf } from '#src/telegram/errors.ts'
@@ -35,6 +36,8 @@ const UNTRIED = { retryAfterSeconds: 1, retryAfterIsMandatory: true, isOurFault:
 export const TelegramDestination = z.strictObject({
   chatId: z.int(),
   threadId: z.int().positive().optional(),
+  /** Whether it is a channel, which everybody may read and nobody answers in. */
+  isChannel: z.literal(true).exactOptional(),
 })
 export type TelegramDestination = z.output<typeof TelegramDestination>
 
@@ -90,7 +93,8 @@ function createTelegram({
     available: () => access !== undefined,
     mask: ({ chatId }) => `chat …${String(chatId).slice(-4)}`,
     partitionKey: ({ chatId }) => String(chatId),
-    send: async (destination, envelope, context) => {
+    send: async (destination, sent, context) => {
+      const envelope = inChannel(destination, sent, publicUrl)
       const options = { ...readerOf(destination, context), now: context.now }
       const repliesTo = Number(context.answersMessageId)
       return await postTo(requireApi(), destination, context, urgencyOf(envelope), {
@@ -102,7 +106,8 @@ function createTelegram({
         isSilent: isSilent(envelope),
       })
     },
-    edit: async (destination, id, envelope, state, context) => {
+    edit: async (destination, id, sent, state, context) => {
+      const envelope = inChannel(destination, sent, publicUrl)
       const options = readerOf(destination, context)
       const urgency = context.isAwaited === true ? REPLY_URGENCY : 0
       return await postTo(requireApi(), destination, context, urgency, {
@@ -124,12 +129,33 @@ function createTelegram({
 
 /** For whom a message is drawn. A follower can open neither the watch nor its alerts in the chat. */
 function chatReaderOf(
-  { chatId }: TelegramDestination,
+  { chatId, isChannel }: TelegramDestination,
   { isReceiveOnly = false, follows }: SendContext,
   botUsername: string | undefined,
 ) {
+  if (isChannel === true) return { isGroup: true, isReceiveOnly: true, isPublic: true }
   const reader = { isGroup: isGroupId(chatId), isReceiveOnly }
   return follows === undefined ? { ...reader, botUsername } : { ...reader, follows }
+}
+
+/**
+ * A message as a channel shows it: its links lead to the public page of the data provider, if it is about one, because
+ * the page of an alert is for its recipients, and names no person.
+ */
+function inChannel(
+  { isChannel }: TelegramDestination,
+  envelope: Envelope,
+  publicUrl: string,
+): Envelope {
+  if (isChannel !== true) return envelope
+  const provider = Address.safeParse(envelope.data['provider']).data
+  const link = provider === undefined ? '' : `${publicUrl}/providers/${provider}`
+  const { takenBy: _, items, message, ...rest } = envelope
+  return {
+    ...rest,
+    message: { ...message, link },
+    ...(items !== undefined && { items: items.map((item) => ({ ...item, link })) }),
+  }
 }
 
 /** The page of a message's picture: the same for all readers of a language, as long as the picture is the same. */

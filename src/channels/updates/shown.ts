@@ -18,6 +18,11 @@ export function withoutNames(state: MessageState): MessageState {
   return escalated === undefined ? state : { ...state, escalated: { at: escalated.at, to: [] } }
 }
 
+/** A state without what people did in their own name: who acknowledged, and what they wrote. */
+export function withoutPeople({ acknowledged, note: _, ...state }: MessageState): MessageState {
+  return { ...state, ...(acknowledged && { acknowledged: { ...acknowledged, by: null } }) }
+}
+
 /** An escalated alert. Once somebody has acknowledged it, its text no longer says that nobody has. */
 function asTaken(envelope: Envelope, { acknowledged }: MessageState): Envelope {
   const { unacknowledgedSeconds: seconds, kind, locale, message } = envelope

@@ -196,6 +196,7 @@ function sumOf(parts: readonly ShownPart[], states: States): MessageState {
   const active = isOver ? parts : open
   return {
     ...acknowledgedIn(active, states),
+    ...lastNoteIn(active, states),
     ...mutedIn(active, states),
     ...escalatedIn(active, states),
     ...(isOver &&
@@ -220,6 +221,13 @@ function acknowledgedIn(
   const known = all.flatMap((acknowledged) => acknowledged ?? [])
   const last = known.toSorted((a, b) => a.at.getTime() - b.at.getTime()).at(-1)
   return last === undefined || known.length < all.length ? {} : { acknowledged: last }
+}
+
+/** The last note about an active alert. */
+function lastNoteIn(active: readonly ShownPart[], states: States): Pick<MessageState, 'note'> {
+  const notes = active.flatMap((part) => stateIn(states, part)?.note ?? [])
+  const last = notes.toSorted((a, b) => a.at.getTime() - b.at.getTime()).at(-1)
+  return last === undefined ? {} : { note: last }
 }
 
 /** The first escalation of an active alert, and the recipients of all of them. */

@@ -10,6 +10,7 @@ import * as lines from '#src/alerts/history/lines.ts'
 import { ALERT_STATES } from '#src/alerts/model.ts'
 import { OPEN_PARTS } from '#src/channels/envelope.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { Note } from '#src/kernel/label.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { Id, Instant } from '#src/kernel/units.ts'
 import { TimeZone } from '#src/recipients/model.ts'
@@ -110,6 +111,17 @@ export const acknowledgeMessage = defineChatOperation({
   scope: 'write',
   body: z.strictObject({ recipientId: Id, messageId: z.string(), by: By }),
   handle: ({ app, caller, body }) => acting.acknowledgeMessage(app, caller, body),
+})
+
+/** Writes a note to every alert in one message of a chat; says whether any got it. */
+export const annotateMessage = defineChatOperation({
+  id: 'annotateMessage',
+  scope: 'write',
+  body: z.strictObject({
+    ...{ recipientId: Id, messageId: z.string(), note: Note, by: By },
+    ofTakerOnly: z.boolean(),
+  }),
+  handle: ({ app, caller, body }) => acting.annotateMessage(app, caller, body),
 })
 
 /** Undoes the last acknowledgement of the alerts in one message of a chat. */

@@ -8,11 +8,7 @@ import { muteChatAndReschedule } from '#src/alerts/reminders/settings-changes.ts
 import { SCOPES } from '#src/kernel/caller.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { Address } from '#src/kernel/units.ts'
-import {
-  changeAcknowledging,
-  updateChat as changeChat,
-  unlinkChat as unlink,
-} from '#src/recipients/chats.ts'
+import * as chats from '#src/recipients/chats.ts'
 import * as connect from '#src/recipients/connect.ts'
 import { TimeZone } from '#src/recipients/model.ts'
 import * as links from '#src/recipients/telegram-link.ts'
@@ -58,6 +54,18 @@ export const claimTelegramLink = defineChatOperation({
   handle: ({ app, body }) => links.claimTelegramLink(app, body),
 })
 
+/** Links a channel, of which the person is an administrator, to the wallet. */
+export const linkChannel = defineChatOperation({
+  id: 'linkChannel',
+  scope: 'write',
+  body: z.strictObject({
+    chat: z.strictObject({ id: ChatId, title: z.string() }),
+    by: z.strictObject({ id: z.int() }),
+    locale: LocaleCode,
+  }),
+  handle: ({ app, caller, body }) => chats.linkChannel(app, caller, body),
+})
+
 /**
  * Id of the recipient of the chat that was linked with a code of the wallet; undefined until the code is used. The code
  * is named by the time at which it expires.
@@ -88,7 +96,7 @@ export const updateChat = defineChatOperation({
     /** Topic for alerts; null for none. */
     threadId: z.int().positive().nullable().exactOptional(),
   }),
-  handle: ({ app, body }) => changeChat(app, body),
+  handle: ({ app, body }) => chats.updateChat(app, body),
 })
 
 /** Says whether every member of a linked group may acknowledge the wallet's alerts. */
@@ -96,7 +104,7 @@ export const updateGroup = defineChatOperation({
   id: 'updateGroup',
   scope: 'write',
   body: z.strictObject({ chatId: ChatId, membersAcknowledge: z.boolean() }),
-  handle: ({ app, caller, body }) => changeAcknowledging(app, caller, body),
+  handle: ({ app, caller, body }) => chats.changeAcknowledging(app, caller, body),
 })
 
 /** Creates a link for a group, whose members may acknowledge or not. */
@@ -126,7 +134,7 @@ export const unlinkChat = defineChatOperation({
   id: 'unlinkChat',
   scope: 'read',
   body: z.strictObject({ chatId: ChatId }),
-  handle: ({ app, caller, body }) => unlink(app, { ...body, wallet: caller.wallet }),
+  handle: ({ app, caller, body }) => chats.unlinkChat(app, { ...body, wallet: caller.wallet }),
 })
 
 /** Deletes all data of a chat and its person. Needs no scope, because a chat without a link may delete its data, too. */

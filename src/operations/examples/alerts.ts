@@ -66,6 +66,8 @@ export function alertExamples(): ExamplesOf<typeof operations> {
     recoveryOf: null,
     acknowledgedAt: null,
     acknowledgedBy: null,
+    note: null,
+    notedBy: null,
     during: null,
     deliveries: [delivery],
   }
@@ -77,12 +79,15 @@ export function alertExamples(): ExamplesOf<typeof operations> {
     deleteAlerts: { request: { ids: [ALERT_ID] }, response: { deleted: 1 } },
     getAlertEvidence: { response: evidence },
     acknowledge: {
-      request: { acknowledged: true },
-      response: { id: ALERT_ID, acknowledgedAt: at('21:06:12'), acknowledgedBy: 'Automation' },
+      request: { acknowledged: true, note },
+      response: { id: ALERT_ID, ...taken, note },
     },
     exportAlerts: { response: csvLine(Object.keys(row)) + csvLine(Object.values(row)) },
   }
 }
+
+const note = 'Restarting the node'
+const taken = { acknowledgedAt: at('21:06:12'), acknowledgedBy: 'Automation' }
 
 /** The evidence of a commit that was missing in two rounds. */
 const evidence = {

@@ -1,5 +1,7 @@
 /** Operations without a route: names and look-ups of data providers and accounts. */
 import { z } from 'zod'
+import { writeIncidents } from '#src/alerts/messages/backtest.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import { Address } from '#src/kernel/units.ts'
 import { EpochReportPath, getEpochReport } from '#src/watches/epoch-report.ts'
 import * as names from '#src/watches/provider-names.ts'
@@ -56,6 +58,48 @@ export const findEpochReport = defineChatOperation({
   rate: 'public',
   query: EpochReportPath,
   handle: ({ app, query }) => getEpochReport(app, query),
+})
+
+/** Time after which a feed or calendar that could not be made yet may be asked for again, in seconds. */
+const RETRY_SECONDS = 30
+
+function notYet(): AppError {
+  return new AppError('upstream', 'dependency_unavailable', { retryAfterSeconds: RETRY_SECONDS })
+}
+
+/**
+ * The incidents of a provider that its usual watch would have reported in the last days, newest first, written for a
+ * reader in UTC; needs no sign-in.
+ *
+ * @throws AppError upstream while they are being made
+ */
+export const listProviderIncidents = defineChatOperation({
+  id: 'listProviderIncidents',
+  scope: 'none',
+  rate: 'public',
+  query: z.strictObject({ provider: Address }),
+  handle: async ({ app, query, locale }) => {
+    const incidents = await app.usualBacktests.incidents(query.provider)
+    if (incidents === undefined) throw notYet()
+    return writeIncidents(incidents, { locale, timezone: 'UTC' })
+  },
+})
+
+/**
+ * The reward epochs, registrations, votes and ends of stakes of a provider; needs no sign-in.
+ *
+ * @throws AppError upstream while the chain does not answer
+ */
+export const readProviderCalendar = defineChatOperation({
+  id: 'readProviderCalendar',
+  scope: 'none',
+  rate: 'public',
+  query: z.strictObject({ provider: Address }),
+  handle: async ({ app, query }) => {
+    const dates = await app.lookUps.calendar(query.provider)
+    if (dates === undefined) throw notYet()
+    return dates
+  },
 })
 
 /** Every provider; needs no sign-in. */

@@ -109,12 +109,12 @@ export const acknowledge = defineOperation({
   bodyOptional: true,
   output: Acknowledgement,
   summarize: (input) => summarizeAcknowledgement(input),
-  handle: async ({ app, caller, params: { id }, body: { acknowledged = true } = {} }) => {
+  handle: async ({ app, caller, params: { id }, body: { acknowledged = true, note } = {} }) => {
     const acted = acknowledged
-      ? await acting.acknowledgeAlert(app, caller, { id, by: await tokenLabel(app, caller) })
+      ? await acting.acknowledgeAlert(app, caller, { id, by: await tokenLabel(app, caller), note })
       : await acting.unacknowledgeAlert(app, caller, { id })
     const { at = null, by = null } = acted.acknowledged ?? {}
-    return { id, acknowledgedAt: at, acknowledgedBy: by }
+    return { id, acknowledgedAt: at, acknowledgedBy: by, note: acted.note?.text ?? null }
   },
 })
 

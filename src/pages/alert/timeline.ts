@@ -6,7 +6,7 @@ import { MINUTE_MS } from '#src/kernel/durations.ts'
 
 /** Events of the alert, in order. */
 export function timeline(t: Translate, page: LinkedAlertPage, now: Date) {
-  const { message, timezone, acknowledged, recoveredAt, durationSeconds } = page
+  const { message, timezone, acknowledged, note, recoveredAt, durationSeconds } = page
   const { closedAt, escalated, startedAt } = page
   const firedAt = new Date(message.firedAt)
   const events: readonly (readonly [Date, string])[] = [
@@ -25,6 +25,7 @@ export function timeline(t: Translate, page: LinkedAlertPage, now: Date) {
               : t('pages:alert.event.acknowledged', { name: typed(acknowledged.by) }),
           ] as const,
         ]),
+    ...(note === null ? [] : [[note.at, lineOfNote(t, note)] as const]),
     ...(escalated === null ? [] : [[escalated.at, escalatedEvent(t, escalated)] as const]),
     ...(closedAt === null ? [] : [[closedAt, t('pages:alert.event.closed')] as const]),
     ...(recoveredAt === null || durationSeconds === null
@@ -45,6 +46,17 @@ export function timeline(t: Translate, page: LinkedAlertPage, now: Date) {
       time: formatTimeOn(at, t.locale, timezone, { seconds: true, offset: true, shownAt: now }),
       text,
     }))
+}
+
+/** What a person wrote about the alert. */
+export function lineOfNote(
+  t: Translate,
+  { by, text }: NonNullable<LinkedAlertPage['note']>,
+): string {
+  const note = typed(text)
+  return by === null
+    ? t('pages:alert.note', { note })
+    : t('pages:alert.noteBy', { note, name: typed(by) })
 }
 
 /** When and to how many recipients it was sent first: one event for those that got it within a minute. */

@@ -21,7 +21,7 @@ import type { ProviderView } from '#src/watches/provider-view.ts'
 import { botUrl } from '../bot-url.ts'
 import { parseHelpText } from '../help-text.ts'
 import { roundsGrid } from '../providers/rounds-view.ts'
-import { timeline } from './timeline.ts'
+import { lineOfNote, timeline } from './timeline.ts'
 
 /** Input of the alert's page. */
 export interface AlertFacts {
@@ -191,7 +191,7 @@ function startText(
 
 /** Lines about acknowledgement, escalation and mute. */
 function stateLines(t: Translate, page: LinkedAlertPage, now: Date): readonly string[] {
-  const { acknowledged, escalated, escalatesAt, timezone } = page
+  const { acknowledged, escalated, escalatesAt, note, timezone } = page
   const muted = page.muted ?? null
   const at = (date: Date) => formatTimeOn(date, t.locale, timezone, { offset: true, shownAt: now })
   const done = [
@@ -201,6 +201,7 @@ function stateLines(t: Translate, page: LinkedAlertPage, now: Date): readonly st
     ...(escalated === null
       ? []
       : [[escalated.at, escalatedLine(t, escalated, at(escalated.at))] as const]),
+    ...(note === null ? [] : [[note.at, lineOfNote(t, note)] as const]),
   ]
   return [
     ...(page.closedAt === null ? [] : [t('pages:alert.closed', { time: at(page.closedAt) })]),

@@ -53,6 +53,7 @@ const IDS = [
   'credits',
   'leave',
   'programs',
+  'sites',
 ] as const
 type Id = (typeof IDS)[number]
 
@@ -65,6 +66,7 @@ const LINKS_OF: Partial<Record<Id, readonly Link[]>> = {
   recipients: ['/docs/webhooks'],
   escalation: ['#recipients'],
   programs: ['/docs/api', '/docs/webhooks'],
+  sites: ['/providers'],
 }
 
 /** The sections in reading order; slots and credits only where the service sells them. */
@@ -95,7 +97,10 @@ function textOf(t: Translate, id: Id, isBilled: boolean): string {
     case 'follow':
       return t('pages:docs.guide.follow.text', { follow: t('bot:button.follow') })
     case 'mute':
-      return t('pages:docs.guide.mute.text', { acknowledge: t('messages:button.acknowledge') })
+      return [
+        t('pages:docs.guide.mute.text', { acknowledge: t('messages:button.acknowledge') }),
+        t('pages:docs.guide.mute.note'),
+      ].join('\n')
     case 'recipients':
       return t('pages:docs.guide.recipients.text', { recipients: t('bot:button.recipients') })
     case 'quiet':
@@ -108,6 +113,7 @@ function textOf(t: Translate, id: Id, isBilled: boolean): string {
     case 'escalation':
     case 'leave':
     case 'programs':
+    case 'sites':
       return t(`pages:docs.guide.${id}.text`)
     default:
       return id satisfies never
@@ -148,9 +154,10 @@ function alertsText(t: Translate): string {
 }
 
 function groupsText(t: Translate): string {
-  return t('pages:docs.guide.groups.text', {
+  const groups = t('pages:docs.guide.groups.text', {
     recipients: t('bot:button.recipients'),
     add: t('bot:button.addRecipient'),
     kind: t('bot:button.add.telegram'),
   })
+  return `${groups}\n${t('pages:docs.guide.groups.channel')}`
 }

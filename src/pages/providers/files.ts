@@ -1,16 +1,13 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isLocale, type Locale } from '#src/kernel/locale.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { App } from '#src/operations/define.ts'
-import { matchesTag, tagOfDocument } from '#src/operations/gate/etag.ts'
 import { drawBadge } from '#src/pictures/badge.ts'
 import { drawProvider, drawShared, PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
-import { queryParametersOf } from '../layout.ts'
+import { chosenLocale, queryParametersOf } from '../layout.ts'
 import { createPngs } from '../pngs.ts'
+import { createFileSender } from './file-sender.ts'
 import { type ProviderRoute, requireProvider } from './provider.ts'
 import type { FoundProvider } from './view.ts'
 
-/** Time for which everybody may cache a file: a voting round takes 90 seconds. */
-const FRESH_SECONDS = 60
 /** Each file of a provider, by the end of its path, as a drawing. */
 const FILES = {
   'badge.svg': ({ view, name }: FoundProvider) => drawBadge(view, name),
@@ -36,30 +33,19 @@ const FILES = {
  */
 export function providerFiles(server: FastifyInstance, app: App): void {
   const render = createPngs(app.clock)
+  const send = createFileSender(app.clock)
   for (const [file, draw] of Object.entries(FILES)) {
     server.get<ProviderRoute>(`/providers/:address/${file}`, async (request, reply) => {
       const found = await requireProvider(app, request, roundOf(request))
-      const svg = draw(found, request, new URL(app.publicUrl).host)
-      const tag = tagOfDocument(`${file} ${svg}`)
-      if (matchesTag(request.headers['if-none-match'], tag)) {
-        return setFileHeaders(reply, tag).code(304).send()
-      }
+      const text = draw(found, request, new URL(app.publicUrl).host)
       const isPng = file.endsWith('.png')
-      const body = isPng ? await render(svg) : svg
-      return setFileHeaders(reply, tag)
-        .type(isPng ? 'image/png' : 'image/svg+xml; charset=utf-8')
-        .send(body)
+      return send(request, reply, {
+        key: request.url,
+        ...{ type: isPng ? 'image/png' : 'image/svg+xml', text },
+        ...(isPng && { render }),
+      })
     })
   }
-}
-
-/** Sets the headers of a file that other sites may show. */
-function setFileHeaders(reply: FastifyReply, tag: string): FastifyReply {
-  return reply
-    .header('etag', tag)
-    .header('cache-control', `public, max-age=${FRESH_SECONDS}`)
-    .header('cross-origin-resource-policy', 'cross-origin')
-    .header('access-control-allow-origin', '*')
 }
 
 function optionsOf({ name }: FoundProvider, request: FastifyRequest) {
@@ -83,10 +69,4 @@ function roundOf(request: FastifyRequest): number | undefined {
 /** The zone of the time in a picture. A message has its time itself, in the zone of its reader. */
 function timeOf(request: FastifyRequest): { readonly timezone?: string } {
   return roundOf(request) === undefined ? { timezone: 'UTC' } : {}
-}
-
-/** The language that the address names, because shared caches keep one file for all readers of an address. */
-function chosenLocale(request: FastifyRequest): Locale {
-  const { lang } = queryParametersOf(request)
-  return isLocale(lang) ? lang : 'en'
 }

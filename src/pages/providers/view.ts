@@ -27,6 +27,7 @@ import type { ProviderView } from '#src/watches/provider-view.ts'
 import { LOW_LIMITS_WEI } from '#src/watches/types/provider-fsp/balances.ts'
 import { watchesOf } from '../home/look-up-view.ts'
 import type { LinkPreview } from '../layout.ts'
+import { PROVIDER_FEEDS } from './feed-paths.ts'
 import { roundsGrid } from './rounds-view.ts'
 
 /** Data about a provider. */
@@ -82,6 +83,7 @@ export function providerView(app: App, t: Translate, found: FoundProvider, timez
       href: `/providers/${view.provider}/epochs/${epoch}`,
     })),
     embed: embedOf(t, { title, url }),
+    ...feedsOf(t, { title, url }),
     script: '/scripts/copies.js',
   }
 }
@@ -240,6 +242,31 @@ const ROLES: ReadonlySet<string> = new Set([
   'signingPolicy',
   'fastUpdates',
 ])
+
+/** Addresses of the provider's feeds and calendar, in the reader's language. */
+function feedsOf(t: Translate, { title, url }: { readonly title: string; readonly url: string }) {
+  const query = t.locale === 'en' ? '' : `?lang=${t.locale}`
+  const hrefOf = (feed: keyof typeof PROVIDER_FEEDS) =>
+    `${url}/${PROVIDER_FEEDS[feed].file}${query}`
+  const calendar = hrefOf('calendar')
+  const titles = {
+    atom: t('pages:feed.title', { provider: typed(title) }),
+    json: t('pages:feed.title', { provider: typed(title) }),
+    calendar: t('pages:calendar.title', { provider: typed(title) }),
+  }
+  return {
+    feeds: [
+      { label: t('pages:provider.feeds.atom'), href: hrefOf('atom') },
+      { label: t('pages:provider.feeds.json'), href: hrefOf('json') },
+      // Calendar programs take this scheme as a request to subscribe.
+      { label: t('pages:provider.feeds.subscribe'), href: calendar.replace(/^https?:/, 'webcal:') },
+      { label: t('pages:provider.feeds.calendar'), href: calendar },
+    ],
+    alternates: (['atom', 'json', 'calendar'] as const).map((feed) => ({
+      ...{ type: PROVIDER_FEEDS[feed].type, href: hrefOf(feed), title: titles[feed] },
+    })),
+  }
+}
 
 /** Lines to copy into a README or a site. */
 function embedOf(t: Translate, { title, url }: { readonly title: string; readonly url: string }) {

@@ -11,6 +11,7 @@ import { createChallenge } from '#src/operations/rest/auth.ts'
 import { chainParams } from '../chain-params.ts'
 import { formOf } from '../form.ts'
 import { choicesOf, localeOf, sendPage, zoneOf } from '../layout.ts'
+import { linkPreview } from '../link-preview.ts'
 import { qrImage } from '../qr.ts'
 import { answerScript, isScript, type RefusalView, refusalOf } from '../refusal-page.ts'
 import { walletApps } from '../wallet-apps.ts'
@@ -172,6 +173,7 @@ async function send(
     isUncached: true,
     data: (t) => ({
       title: t('pages:tokens.title'),
+      share: linkPreview(app, t, { path: '/tokens', description: t('pages:tokens.lead') }),
       choice,
       elsewhere: { message: shown.message, signature: shown.signature },
       refusal,

@@ -42,6 +42,13 @@ export interface Account {
 export interface AcknowledgeInput {
   /** false removes the acknowledgement; true is the default. */
   acknowledged?: boolean;
+  /**
+   * Note about the alert, such as what is being done; replaces the one before
+   * @minLength 1
+   * @maxLength 200
+   * @pattern ^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069 \u00a0\u00ad\u0300-\u036f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200d\u202f\u205f-\u2065\u206a-\u206f\u20d0-\u20f0\u2800\u3000\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff][^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$
+   */
+  note?: string;
 }
 
 export interface Acknowledgement {
@@ -55,6 +62,8 @@ export interface Acknowledgement {
    * @max 2147483647
    */
   id: number;
+  /** Note that a person wrote about the alert */
+  note: string | null;
 }
 
 export interface Alert {
@@ -168,6 +177,10 @@ export interface Alert {
    * @max 2147483647
    */
   incidentId: number;
+  /** Note that a person wrote about the alert */
+  note: string | null;
+  /** Name of the person or token that wrote the note */
+  notedBy: string | null;
   /** Time of the recovery; null until then. */
   recoveredAt: null;
   /** Number of the alert that this recovery ends; null for alerts. */
@@ -1841,6 +1854,10 @@ export interface ListedAlert {
    * @max 2147483647
    */
   incidentId: number;
+  /** Note that a person wrote about the alert */
+  note: string | null;
+  /** Name of the person or token that wrote the note */
+  notedBy: string | null;
   /** Time of the recovery; null until then. */
   recoveredAt: null;
   /** Number of the alert that this recovery ends; null for alerts. */
