@@ -5,8 +5,8 @@ import { needPrograms } from './needed.ts'
 
 beforeAll(() => needPrograms('promtool'))
 
-test('every rule of Prometheus fires in its test', () => {
-  const file = join(import.meta.dirname, '../../ops/prometheus/rules.test.yaml')
+test.each(['prometheus', 'provider'])('every rule of ops/%s fires in its test', (folder) => {
+  const file = join(import.meta.dirname, '../../ops', folder, 'rules.test.yaml')
   const { status, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' })
   expect(stderr).toBe('')
   expect(status).toBe(0)
