@@ -254,9 +254,10 @@ function methodOf(operation: Described): readonly string[] {
     ...parameters.map((parameter) => `        ${parameter},`),
     `    ) -> ${type}:`,
     ...docstring(entry),
-    `        ${kind === 'none' ? '' : 'return '}self._request(`,
+    `        ${kind === 'none' ? '' : `answer: ${type} = `}self._request(`,
     ...facts.map((fact) => `            ${fact},`),
     '        )',
+    ...(kind === 'none' ? [] : ['        return answer']),
     '',
   ]
 }

@@ -27,11 +27,12 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.Account = self._request(
             "GET",
             "/account",
             query={"limit": limit, "cursor": cursor, "type": type, "from": from_, "to": to},
         )
+        return answer
 
     def delete_account(
         self,
@@ -63,10 +64,11 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.TermsAcceptance = self._request(
             "GET",
             "/account/terms",
         )
+        return answer
 
     def accept_terms(
         self,
@@ -78,11 +80,12 @@ class Operations(Transport):
 
         Needs: write.
         """
-        return self._request(
+        answer: m.TermsAcceptance = self._request(
             "POST",
             "/account/terms",
             body=body,
         )
+        return answer
 
     def list_alerts(
         self,
@@ -105,11 +108,12 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.AlertList = self._request(
             "GET",
             "/alerts",
             query={"watchId": watch_id, "type": type, "group": group, "signal": signal, "event": event, "severity": severity, "state": state, "from": from_, "to": to, "limit": limit, "cursor": cursor},
         )
+        return answer
 
     def all_alerts(
         self,
@@ -153,11 +157,12 @@ class Operations(Transport):
 
         Needs: write.
         """
-        return self._request(
+        answer: m.DeletedAlerts = self._request(
             "DELETE",
             "/alerts",
             body=body,
         )
+        return answer
 
     def delete_alert(
         self,
@@ -193,12 +198,13 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: str = self._request(
             "GET",
             "/alerts/export",
             query={"watchId": watch_id, "type": type, "group": group, "signal": signal, "event": event, "severity": severity, "state": state, "from": from_, "to": to},
             accept="text/csv",
         )
+        return answer
 
     def get_alert_evidence(
         self,
@@ -214,10 +220,11 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.AlertEvidence = self._request(
             "GET",
             f"/alerts/{self._segment(id)}/evidence",
         )
+        return answer
 
     def acknowledge(
         self,
@@ -231,11 +238,12 @@ class Operations(Transport):
 
         Needs: write.
         """
-        return self._request(
+        answer: m.Acknowledgement = self._request(
             "POST",
             f"/alerts/{self._segment(id)}/acknowledge",
             body=body,
         )
+        return answer
 
     def create_challenge(
         self,
@@ -248,11 +256,12 @@ class Operations(Transport):
 
         Needs: no token.
         """
-        return self._request(
+        answer: m.Challenge = self._request(
             "POST",
             "/auth/challenge",
             body=body,
         )
+        return answer
 
     def exchange_token(
         self,
@@ -265,11 +274,12 @@ class Operations(Transport):
 
         Needs: no token.
         """
-        return self._request(
+        answer: m.IssuedToken = self._request(
             "POST",
             "/auth/token",
             body=body,
         )
+        return answer
 
     def list_tokens(
         self,
@@ -280,10 +290,11 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.TokenList = self._request(
             "GET",
             "/auth/tokens",
         )
+        return answer
 
     def revoke_token(
         self,
@@ -310,10 +321,11 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.ChannelList = self._request(
             "GET",
             "/channels",
         )
+        return answer
 
     def configure_channel(
         self,
@@ -331,13 +343,14 @@ class Operations(Transport):
 
         Needs: write.
         """
-        return self._request(
+        answer: m.ChannelState = self._request(
             "PUT",
             f"/channels/{self._segment(key)}",
             body=body,
             key=idempotency_key,
             is_keyed=True,
         )
+        return answer
 
     def remove_channel(
         self,
@@ -365,10 +378,11 @@ class Operations(Transport):
 
         Needs: write.
         """
-        return self._request(
+        answer: m.TestResult = self._request(
             "POST",
             f"/channels/{self._segment(key)}/test",
         )
+        return answer
 
     def preview_message(
         self,
@@ -381,11 +395,12 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.Preview = self._request(
             "POST",
             "/message-preview",
             body=body,
         )
+        return answer
 
     def get_open_api(
         self,
@@ -399,11 +414,12 @@ class Operations(Transport):
 
         Needs: no token.
         """
-        return self._request(
+        answer: m.OpenApiDocument = self._request(
             "GET",
             "/openapi.json",
             query={"locale": locale},
         )
+        return answer
 
     def get_pricing(
         self,
@@ -415,10 +431,11 @@ class Operations(Transport):
 
         Needs: no token.
         """
-        return self._request(
+        answer: m.PricingDocument = self._request(
             "GET",
             "/pricing",
         )
+        return answer
 
     def get_watch_type(
         self,
@@ -431,10 +448,11 @@ class Operations(Transport):
 
         Needs: no token.
         """
-        return self._request(
+        answer: m.WatchTypeView = self._request(
             "GET",
             f"/watch-types/{self._segment(type)}",
         )
+        return answer
 
     def get_provider_fsp(
         self,
@@ -451,11 +469,12 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.ProviderView = self._request(
             "GET",
             "/provider-fsp",
             query={"provider": provider, "rounds": rounds},
         )
+        return answer
 
     def get_provider_metrics(
         self,
@@ -470,11 +489,12 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: str = self._request(
             "GET",
             f"/providers/{self._segment(provider)}/metrics",
             accept="text/plain",
         )
+        return answer
 
     def list_recipients(
         self,
@@ -488,11 +508,12 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.RecipientList = self._request(
             "GET",
             "/recipients",
             query={"limit": limit, "cursor": cursor},
         )
+        return answer
 
     def all_recipients(
         self,
@@ -522,13 +543,14 @@ class Operations(Transport):
 
         Needs: write.
         """
-        return self._request(
+        answer: m.Recipient = self._request(
             "POST",
             "/recipients",
             body=body,
             key=idempotency_key,
             is_keyed=True,
         )
+        return answer
 
     def update_recipient(
         self,
@@ -543,11 +565,12 @@ class Operations(Transport):
 
         Needs: write.
         """
-        return self._request(
+        answer: m.Recipient = self._request(
             "PATCH",
             f"/recipients/{self._segment(id)}",
             body=body,
         )
+        return answer
 
     def delete_recipient(
         self,
@@ -575,10 +598,11 @@ class Operations(Transport):
 
         Needs: write.
         """
-        return self._request(
+        answer: m.TestResult = self._request(
             "POST",
             f"/recipients/{self._segment(id)}/test",
         )
+        return answer
 
     def create_telegram_link(
         self,
@@ -591,11 +615,12 @@ class Operations(Transport):
 
         Needs: write.
         """
-        return self._request(
+        answer: m.TelegramLink = self._request(
             "POST",
             "/recipients/telegram-link",
             body=body,
         )
+        return answer
 
     def get_settings(
         self,
@@ -607,10 +632,11 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.Settings = self._request(
             "GET",
             "/settings",
         )
+        return answer
 
     def replace_settings(
         self,
@@ -625,12 +651,13 @@ class Operations(Transport):
 
         Needs: write.
         """
-        return self._request(
+        answer: m.Settings = self._request(
             "PUT",
             "/settings",
             body=body,
             if_match=if_match,
         )
+        return answer
 
     def create_maintenance(
         self,
@@ -645,13 +672,14 @@ class Operations(Transport):
 
         Needs: write.
         """
-        return self._request(
+        answer: m.MaintenanceWindow = self._request(
             "POST",
             "/maintenance",
             body=body,
             key=idempotency_key,
             is_keyed=True,
         )
+        return answer
 
     def delete_maintenance(
         self,
@@ -677,10 +705,11 @@ class Operations(Transport):
 
         Needs: no token.
         """
-        return self._request(
+        answer: m.Stats = self._request(
             "GET",
             "/stats",
         )
+        return answer
 
     def list_subscriptions(
         self,
@@ -695,11 +724,12 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.SubscriptionList = self._request(
             "GET",
             "/subscriptions",
             query={"limit": limit, "cursor": cursor},
         )
+        return answer
 
     def all_subscriptions(
         self,
@@ -727,13 +757,14 @@ class Operations(Transport):
 
         Needs: spend.
         """
-        return self._request(
+        answer: m.Subscription = self._request(
             "POST",
             "/subscriptions",
             body=body,
             key=idempotency_key,
             is_keyed=True,
         )
+        return answer
 
     def update_subscriptions(
         self,
@@ -746,11 +777,12 @@ class Operations(Transport):
 
         Needs: write, sometimes spend.
         """
-        return self._request(
+        answer: m.SubscriptionList = self._request(
             "PATCH",
             "/subscriptions",
             body=body,
         )
+        return answer
 
     def quote_subscription(
         self,
@@ -765,11 +797,12 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.SlotQuote = self._request(
             "GET",
             "/subscriptions/quote",
             query={"quantity": quantity, "periods": periods},
         )
+        return answer
 
     def quote_renewal(
         self,
@@ -782,10 +815,11 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.RenewalQuote = self._request(
             "GET",
             f"/subscriptions/{self._segment(id)}/renewal",
         )
+        return answer
 
     def renew_subscription(
         self,
@@ -802,13 +836,14 @@ class Operations(Transport):
 
         Needs: spend.
         """
-        return self._request(
+        answer: m.Subscription = self._request(
             "POST",
             f"/subscriptions/{self._segment(id)}/renewal",
             body=body,
             key=idempotency_key,
             is_keyed=True,
         )
+        return answer
 
     def start_trial(
         self,
@@ -820,10 +855,11 @@ class Operations(Transport):
 
         Needs: write.
         """
-        return self._request(
+        answer: m.Trial = self._request(
             "POST",
             "/subscriptions/trial",
         )
+        return answer
 
     def create_topup(
         self,
@@ -838,13 +874,14 @@ class Operations(Transport):
 
         Needs: write, sometimes spend.
         """
-        return self._request(
+        answer: m.TopupDraft = self._request(
             "POST",
             "/topup",
             body=body,
             key=idempotency_key,
             is_keyed=True,
         )
+        return answer
 
     def get_topup(
         self,
@@ -856,10 +893,11 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.Topup = self._request(
             "GET",
             f"/topup/{self._segment(handle)}",
         )
+        return answer
 
     def confirm_topup(
         self,
@@ -874,11 +912,12 @@ class Operations(Transport):
 
         Needs: write.
         """
-        return self._request(
+        answer: m.Topup = self._request(
             "POST",
             f"/topup/{self._segment(handle)}/confirm",
             body=body,
         )
+        return answer
 
     def list_watches(
         self,
@@ -892,11 +931,12 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.WatchList = self._request(
             "GET",
             "/watches",
             query={"limit": limit, "cursor": cursor},
         )
+        return answer
 
     def all_watches(
         self,
@@ -924,13 +964,14 @@ class Operations(Transport):
 
         Needs: write.
         """
-        return self._request(
+        answer: m.Watch = self._request(
             "POST",
             "/watches",
             body=body,
             key=idempotency_key,
             is_keyed=True,
         )
+        return answer
 
     def backtest_watch(
         self,
@@ -945,12 +986,13 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.Backtest = self._request(
             "POST",
             "/watches/backtest",
             query={"days": days},
             body=body,
         )
+        return answer
 
     def get_watch(
         self,
@@ -962,10 +1004,11 @@ class Operations(Transport):
 
         Needs: read.
         """
-        return self._request(
+        answer: m.Watch = self._request(
             "GET",
             f"/watches/{self._segment(id)}",
         )
+        return answer
 
     def update_watch(
         self,
@@ -981,12 +1024,13 @@ class Operations(Transport):
 
         Needs: write.
         """
-        return self._request(
+        answer: m.Watch = self._request(
             "PATCH",
             f"/watches/{self._segment(id)}",
             body=body,
             if_match=if_match,
         )
+        return answer
 
     def delete_watch(
         self,
