@@ -318,8 +318,17 @@ watches:
   expect((await cli(['plan', file])).code).toBe(0)
   const tests = await cli(['test', file])
   expect(tests.out).toContain('On call: delivered')
-  expect(tests.out).toContain('Chat: does not exist')
-  expect(tests.code).toBe(1)
+  expect(tests.out).toContain('Mail: waits: its reader must confirm it')
+  expect(tests.out).toContain('Chat: waits: a person must link its chat')
+  expect(tests.code).toBe(0)
+  await writeFile(
+    file,
+    'recipients:\n  New: { channel: slack, url: https://hooks.slack.com/services/T/B/x }\n',
+  )
+  expect(await cli(['test', file])).toMatchObject({
+    code: 1,
+    out: 'New: does not exist: apply first\n',
+  })
 })
 
 test('settings are changed by field, and a wallet of a file must be that of the token', async () => {

@@ -28,12 +28,21 @@ export function nameOf(step: Step): string {
 export function showStep(step: Step): readonly string[] {
   if (step.kind === 'delete') return [`- ${nameOf(step)}`]
   if (step.kind === 'change') return [`~ ${nameOf(step)}`, ...step.changes.map(showChange)]
-  const { body } = step.wanted
-  const facts = Object.entries(body).filter(([key]) => !['name', 'label'].includes(key))
+  const facts = [...Object.entries(step.wanted.body), ...listsOf(step)].filter(
+    ([key]) => !['name', 'label'].includes(key),
+  )
   return [
     `${step.replaces === undefined ? '+' : '-/+'} ${nameOf(step)}`,
     ...facts.map(([key, value]) => `    ${key}: ${showValue(value)}`),
   ]
+}
+
+/** The recipients of a new watch, by name. */
+function listsOf(step: Step): readonly (readonly [string, unknown])[] {
+  if (step.kind !== 'create' || step.what !== 'watch') return []
+  const { recipients, escalateTo } = step.wanted
+  const lists = [['recipients', recipients] as const, ['escalateTo', escalateTo] as const]
+  return lists.filter(([, names]) => names.length > 0)
 }
 
 function showChange({ field, before, after }: Change): string {
