@@ -110,18 +110,18 @@ describe('the board and the rules for operators of providers', () => {
   )
   const used = (path: string) =>
     [...read(path).matchAll(/flare_provider_\w+/g)].map(([name]) => name)
-  const rules = read('ops/provider/rules.yaml')
+  const rules = read('examples/provider/rules.yaml')
   const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name)
 
   test('the board shows every figure of a provider, and no other', () => {
-    const shown = new Set(used('ops/provider/dashboard.json'))
+    const shown = new Set(used('examples/provider/dashboard.json'))
     expect([...metrics].filter((name) => !shown.has(name))).toEqual([])
     expect([...shown].filter((name) => !metrics.has(name))).toEqual([])
   })
 
   test('every rule reads figures that exist, and has a section that says what to do', () => {
-    expect(used('ops/provider/rules.yaml').filter((name) => !metrics.has(name))).toEqual([])
-    const page = read('ops/provider/README.md')
+    expect(used('examples/provider/rules.yaml').filter((name) => !metrics.has(name))).toEqual([])
+    const page = read('examples/provider/README.md')
     expect(alerts.length).toBeGreaterThan(10)
     expect(alerts.filter((name) => !page.includes(`## ${name}\n`))).toEqual([])
     expect(alerts.filter((name) => !rules.includes(`README.md#${name.toLowerCase()}\n`))).toEqual(
@@ -130,7 +130,7 @@ describe('the board and the rules for operators of providers', () => {
   })
 
   test('every rule has a case in which it fires and one in which it does not', () => {
-    const cases = read('ops/provider/rules.test.yaml')
+    const cases = read('examples/provider/rules.test.yaml')
     const fires = alerts.filter((name) =>
       cases.includes(`alertname: ${name}\n        exp_alerts:\n`),
     )

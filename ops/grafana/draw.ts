@@ -6,7 +6,7 @@ import { drawPng } from '#src/pictures/png.ts'
  * Draws a board from the data of a Prometheus, without Grafana: its panels, queries and units, in a style of its own.
  * Without a name it is the board of the service.
  *
- * Usage: `npm run board -- http://127.0.0.1:9090 board.png [minutes] [ops/provider/dashboard.json]`
+ * Usage: `npm run board -- http://127.0.0.1:9090 board.png [minutes] [examples/provider/dashboard.json]`
  */
 
 const Board = z.object({
