@@ -53,7 +53,7 @@ test('the package has its code, its types, its command, its README and licence, 
   ])
   expect(files).toContain('dist/index.js')
   expect(files).toContain('dist/index.d.ts')
-  expect(files.filter((file) => file.startsWith('dist/cli'))).toEqual([])
+  expect(files.filter((file) => file.startsWith('dist/cli/'))).toEqual([])
   expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([])
   const { dependencies, peerDependencies } = JSON.parse(
     await readFile(join(root, 'package.json'), 'utf8'),
@@ -185,7 +185,10 @@ test('the command of the package shows a plan, applies it, and then finds nothin
   await service.close()
   expect(plan).toEqual([2, expect.stringContaining('1 to create, 0 to change, 0 to delete.')])
   expect(apply).toEqual([0, expect.stringContaining('created watch "Own"')])
-  expect(again).toEqual([0, 'No change: the service is as the file says.\n'])
+  expect(again).toEqual([
+    0,
+    '! watch "Own" notifies nobody\n\nNo change: the service is as the file says.\n',
+  ])
 })
 
 test('the second program of the README accepts a genuine webhook once and refuses a forged one', async () => {
