@@ -306,6 +306,9 @@ watches:
     recipients: [On call, Chat]
 `,
   )
+  const nowhere = ['--secrets', join(folder, 'no/such/folder.env')]
+  expect((await cli(['apply', file, ...nowhere])).error).toContain('cannot be written')
+  expect((await watchdog.listRecipients()).data).toEqual([])
   const apply = await cli(['apply', file])
   expect(apply).toMatchObject({ code: 0, error: '' })
   expect(apply.out).toContain('recipient "Mail" waits: its reader must confirm o…@example.org')

@@ -9,7 +9,7 @@ import { applyPlan } from './apply.ts'
 import { readWatchFile } from './document.ts'
 import { type Environment, References, readVariables } from './environment.ts'
 import { importObserver } from './import-observer.ts'
-import { makePlan } from './plan.ts'
+import { makePlan, type Plan } from './plan.ts'
 import { CommandError, FileError } from './problems.ts'
 import { showPlan } from './show.ts'
 import { readPresent } from './state.ts'
@@ -162,6 +162,7 @@ async function runApply(prepared: Prepared, options: Options, context: Context):
   const { prune } = options
   const secrets = options.secrets ?? join(dirname(file), 'watches.secrets.env')
   const done: string[] = []
+  await prepareSecrets(secrets, makePlan(present, wanted, prune))
   try {
     const left = await applyPlan(
       {
@@ -185,6 +186,26 @@ async function runApply(prepared: Prepared, options: Options, context: Context):
     const sum = done.length === 0 ? 'Nothing was done.' : 'What is listed above was done.'
     context.out(`${sum} Apply again to continue.\n`)
     throw error
+  }
+}
+
+/**
+ * A signing secret is shown once: a file that cannot be written is found before a webhook is created.
+ *
+ * @throws CommandError that names the file
+ */
+async function prepareSecrets(secrets: string, { steps }: Plan): Promise<void> {
+  const hasWebhook = steps.some(
+    (step) =>
+      step.what === 'recipient' && step.kind !== 'delete' && step.wanted.channel === 'webhook',
+  )
+  if (!hasWebhook) return
+  try {
+    await appendFile(secrets, '', { mode: 0o600 })
+  } catch (error) {
+    throw new CommandError(
+      `${secrets} cannot be written: ${error instanceof Error ? error.message : error}`,
+    )
   }
 }
 

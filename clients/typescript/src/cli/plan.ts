@@ -369,7 +369,7 @@ function settingsSteps({ settings }: Present, wanted: Wanted): Step[] {
 }
 
 /** Whether two values are the same. Addresses may differ in the case of their letters. */
-export function isSame(one: unknown, other: unknown): boolean {
+function isSame(one: unknown, other: unknown): boolean {
   if (typeof one === 'string' && typeof other === 'string' && /^0x[0-9a-f]+$/i.test(one)) {
     return one.toLowerCase() === other.toLowerCase()
   }

@@ -32,7 +32,7 @@ export interface Misfit {
 }
 
 /** A schema without references. */
-export function resolveSchema(schemas: Schemas, schema: Schema): Schema {
+function resolveSchema(schemas: Schemas, schema: Schema): Schema {
   if (schema.$ref === undefined) return schema
   return resolveSchema(schemas, schemas[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)] ?? {})
 }

@@ -25,7 +25,7 @@ export function nameOf(step: Step): string {
 }
 
 /** The lines of one step. */
-export function showStep(step: Step): readonly string[] {
+function showStep(step: Step): readonly string[] {
   if (step.kind === 'delete') return [`- ${nameOf(step)}`]
   if (step.kind === 'change') return [`~ ${nameOf(step)}`, ...step.changes.map(showChange)]
   const facts = [...Object.entries(step.wanted.body), ...listsOf(step)].filter(
