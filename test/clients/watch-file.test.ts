@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -11,6 +9,7 @@ import { signIn, Watchdog } from '../../clients/typescript/src/index.ts'
 import { giveCredits } from '../support/credits.ts'
 import { harness, type World } from '../support/harness.ts'
 import { signIn as signInFrom } from '../support/people.ts'
+import { proxyOf } from './service-proxy.ts'
 
 /** Watches in a file: `flare-watchdog plan`, `apply`, `test` and `import` against the service, over HTTP. */
 
@@ -224,7 +223,7 @@ test('a change that somebody else makes between plan and apply is not overwritte
   const id = data.find(({ label }) => label === 'Treasury')?.id ?? 0
   await watchdog.updateWatch(id, { cooldownSeconds: 90 })
   let isChanged = false
-  const between = await proxy(async (method, path) => {
+  const between = await proxyOf(url, async (method, path) => {
     if (isChanged || method !== 'GET' || path !== `/watches/${id}`) return
     isChanged = true
     await watchdog.updateWatch(id, { settings: { threshold: '5' } })
@@ -246,7 +245,7 @@ test.each([
   const control = new AbortController()
   const killed = Promise.withResolvers<void>()
   let creations = 0
-  const between = await proxy(async (method, path, forward) => {
+  const between = await proxyOf(url, async (method, path, forward) => {
     if (method !== 'POST' || path !== '/watches') return
     creations += 1
     if (creations < 2) return
@@ -402,7 +401,7 @@ describe('mistakes are found before anything is sent, with their lines', () => {
     ],
   ])('%s', async (_what, text, expected) => {
     let calls = 0
-    const between = await proxy(async (method) => {
+    const between = await proxyOf(url, async (method) => {
       if (method !== 'GET') calls += 1
     })
     await writeFile(file, text)
@@ -476,52 +475,4 @@ test('the settings of fsp-observer become a file that applies, without a secret 
 
 function watchWith(rest: string): string {
   return `watches:\n  A:\n    type: wallet-balance\n    target: { address: ${CAROL}, asset: FLR }\n    ${rest}\n`
-}
-
-/** Headers of the client that the service reads. */
-const PASSED = ['authorization', 'content-type', 'idempotency-key', 'if-match', 'accept'] as const
-/** Public operations are limited by address. */
-let proxies = 0
-
-/** A server in front of the service. @param before called first; what never ends holds the request */
-async function proxy(
-  before: (method: string, path: string, forward: () => Promise<unknown>) => Promise<void>,
-): Promise<{ readonly url: string; close(): void }> {
-  proxies += 1
-  const client = `10.0.0.${proxies}`
-  const server: Server = createServer(async (request, response) => {
-    const chunks: Uint8Array[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const { method = 'GET', url: path = '/' } = request
-    const body = Buffer.concat(chunks)
-    const forward = () => {
-      const headers = new Headers({ 'x-forwarded-for': client })
-      for (const name of PASSED) {
-        const value = request.headers[name]
-        if (typeof value === 'string') headers.set(name, value)
-      }
-      return fetch(new URL(path, url), {
-        method,
-        headers,
-        ...(body.length > 0 && { body }),
-      })
-    }
-    await before(method, path.replace('/api/x402', ''), forward)
-    const answer = await forward()
-    response.statusCode = answer.status
-    for (const name of ['etag', 'idempotent-replayed', 'retry-after']) {
-      const value = answer.headers.get(name)
-      if (value !== null) response.setHeader(name, value)
-    }
-    response.end(Buffer.from(await answer.arrayBuffer()))
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
 }
