@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type DestinationStream, pino } from 'pino'
 import { endsWithin } from '#src/kernel/ends-within.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { currentTraceId } from '#src/kernel/trace.ts'
 import { withAdvice } from './log-advice.ts'
 
 /** Names of fields that are removed from the log at any depth. */
@@ -65,10 +66,16 @@ export function openLogOutput(): LogOutput {
   }
 }
 
+/** The trace of the request that a line belongs to. */
+function traceFields(): { readonly traceId?: string } {
+  const traceId = currentTraceId()
+  return traceId === undefined ? {} : { traceId }
+}
+
 /**
  * Creates a logger of JSON lines on standard output, or on the given stream.
  *
- * Secret fields are removed, and texts that match a secret's pattern are cut out of every line.
+ * Lines of a request with a `traceparent` have the trace as `traceId`. Secret fields are removed, and texts that match a secret's pattern are cut out of every line.
  */
 export function createLogger(level: string, stream?: DestinationStream): Logger {
   const options = {
@@ -78,6 +85,7 @@ export function createLogger(level: string, stream?: DestinationStream): Logger 
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]) },
     hooks: { streamWrite: withoutSecrets },
+    mixin: traceFields,
   }
   const logger = stream === undefined ? pino(options) : pino(options, stream)
   return {

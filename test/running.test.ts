@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 
 /**
@@ -100,4 +100,43 @@ test('every rule of Prometheus has a case in which it fires and one in which it 
   const rests = new Set(cases.flatMap(([, name, none]) => (none === undefined ? [] : [name])))
   expect(alerts.filter((name) => !fires.has(name))).toEqual([])
   expect(alerts.filter((name) => !rests.has(name))).toEqual([])
+})
+
+describe('the board and the rules for operators of providers', () => {
+  const metrics = new Set(
+    [...read('src/watches/provider-metrics.ts').matchAll(/name: '(\w+)'/g)].map(
+      ([, name]) => `flare_provider_${name}`,
+    ),
+  )
+  const used = (path: string) =>
+    [...read(path).matchAll(/flare_provider_\w+/g)].map(([name]) => name)
+  const rules = read('examples/provider/rules.yaml')
+  const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name)
+
+  test('the board shows every figure of a provider, and no other', () => {
+    const shown = new Set(used('examples/provider/dashboard.json'))
+    expect([...metrics].filter((name) => !shown.has(name))).toEqual([])
+    expect([...shown].filter((name) => !metrics.has(name))).toEqual([])
+  })
+
+  test('every rule reads figures that exist, and has a section that says what to do', () => {
+    expect(used('examples/provider/rules.yaml').filter((name) => !metrics.has(name))).toEqual([])
+    const page = read('examples/provider/README.md')
+    expect(alerts.length).toBeGreaterThan(10)
+    expect(alerts.filter((name) => !page.includes(`## ${name}\n`))).toEqual([])
+    expect(alerts.filter((name) => !rules.includes(`README.md#${name.toLowerCase()}\n`))).toEqual(
+      [],
+    )
+  })
+
+  test('every rule has a case in which it fires and one in which it does not', () => {
+    const cases = read('examples/provider/rules.test.yaml')
+    const fires = alerts.filter((name) =>
+      cases.includes(`alertname: ${name}\n        exp_alerts:\n`),
+    )
+    const rests = alerts.filter((name) =>
+      cases.includes(`alertname: ${name}\n        exp_alerts: []`),
+    )
+    expect([fires, rests]).toEqual([alerts, alerts])
+  })
 })

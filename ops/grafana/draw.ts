@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { drawPng } from '#src/pictures/png.ts'
 
 /**
- * Draws the board of `dashboard.json` from the data of a Prometheus, without Grafana: its panels, queries and
- * units, in a style of its own.
+ * Draws a board from the data of a Prometheus, without Grafana: its panels, queries and units, in a style of its own.
+ * Without a name it is the board of the service.
  *
- * Usage: `npm run board -- http://127.0.0.1:9090 board.png [minutes]`
+ * Usage: `npm run board -- http://127.0.0.1:9090 board.png [minutes] [examples/provider/dashboard.json]`
  */
 
 const Board = z.object({
@@ -48,10 +48,12 @@ const LEGEND_TEXT_MAX = 28
 const STEPS = 120
 const COLOURS = ['#3d71d9', '#e0752d', '#56a64b', '#b877d9', '#e02f44', '#0a9bb5', '#8f6b00']
 
-const [base = '', file = '', minutes = '15'] = process.argv.slice(2)
-if (base === '' || file === '') throw new Error('usage: board <Prometheus> <file> [minutes]')
+const [base = '', file = '', minutes = '15', board] = process.argv.slice(2)
+if (base === '' || file === '') {
+  throw new Error('usage: board <Prometheus> <file> [minutes] [board]')
+}
 const { panels } = Board.parse(
-  JSON.parse(await readFile(new URL('dashboard.json', import.meta.url), 'utf8')),
+  JSON.parse(await readFile(board ?? new URL('dashboard.json', import.meta.url), 'utf8')),
 )
 const to = Math.floor(Date.now() / 1000)
 const span = { from: to - Number(minutes) * 60, to }
@@ -67,9 +69,9 @@ async function read({ targets }: Panel): Promise<readonly Series[]> {
     targets.map(async ({ expr, legendFormat }) => {
       const step = (span.to - span.from) / STEPS
       const query = new URLSearchParams({
-        // All chains.
+        // All chains, and all providers.
         ...{
-          query: expr.replaceAll('$chain', '.*'),
+          query: expr.replaceAll(/\$(?:chain|provider)/g, '.*'),
           start: `${span.from}`,
           end: `${span.to}`,
           step: `${step}`,

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
 import { bySimilarity } from '#src/kernel/similar.ts'
+import { runInTrace, traceIdOf } from '#src/kernel/trace.ts'
 import type { AnyOperation, App } from '#src/operations/define.ts'
 import { matchesTag } from '#src/operations/gate/etag.ts'
 import { encodeOutput } from '#src/operations/gate/idempotency.ts'
@@ -104,7 +105,11 @@ export function createServer(
   // hook.
   server.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply)
-    done()
+    runInTrace(traceIdOf(request.headers.traceparent), done)
+  })
+  // A body is read outside the trace, in the events of its connection.
+  server.addHook('preValidation', (request, _reply, done) => {
+    runInTrace(traceIdOf(request.headers.traceparent), done)
   })
   requireOneHost(server)
   server.addHook('onRequest', (request, reply, done) => {

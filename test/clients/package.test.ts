@@ -12,6 +12,7 @@ import { packClient } from '../generated/client-package.ts'
 import { freshDatabase } from '../support/database.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { serviceOnly } from '../support/harness.ts'
+import { signIn, withTrial } from '../support/people.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 
 /** The package as a customer gets it: packed, installed in a folder of its own, used by the README's programs. */
@@ -42,7 +43,7 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('the package has its code, its types, its README and licence, and no dependency', async () => {
+test('the package has its code, its types, its command, its README and licence, and no dependency', async () => {
   const root = join(folder, 'node_modules/flare-watchdog-client')
   const files = await readdir(root, { recursive: true })
   expect(files.filter((file) => !file.startsWith('dist')).toSorted()).toEqual([
@@ -52,6 +53,7 @@ test('the package has its code, its types, its README and licence, and no depend
   ])
   expect(files).toContain('dist/index.js')
   expect(files).toContain('dist/index.d.ts')
+  expect(files.filter((file) => file.startsWith('dist/cli/'))).toEqual([])
   expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([])
   const { dependencies, peerDependencies } = JSON.parse(
     await readFile(join(root, 'package.json'), 'utf8'),
@@ -59,9 +61,12 @@ test('the package has its code, its types, its README and licence, and no depend
   expect([dependencies, peerDependencies]).toEqual([undefined, undefined])
   for (const file of files.filter((file) => file.endsWith('.js'))) {
     const code = await readFile(join(root, file), 'utf8')
-    const imported = [...code.matchAll(/from ['"]([^'"]+)['"]/g)].map(([, name]) => name ?? '')
+    const imported = [...code.matchAll(/\bfrom ['"]([^'"]+)['"]/g)].map(([, name]) => name ?? '')
+    // The command runs on Node only; the rest runs in browsers, too.
+    const isOwn = (name: string) =>
+      /^\.\.?\//.test(name) || (file === 'dist/flare-watchdog.js' && name.startsWith('node:'))
     expect(
-      imported.filter((name) => !name.startsWith('./') && !name.startsWith('../')),
+      imported.filter((name) => !isOwn(name)),
       file,
     ).toEqual([])
   }
@@ -157,6 +162,33 @@ test('the first program of the README signs in and creates a watch', async () =>
   await service.close()
   expect(first.stdout).toBe('watch 1 is active\n1 wallet-balance\n')
   expect(second.stdout).toBe('all slots are taken\n1 wallet-balance\n')
+})
+
+test('the command of the package shows a plan, applies it, and then finds nothing to change', async () => {
+  const service = await serviceOnly()
+  const address = await service.server.listen({ port: 0, host: '127.0.0.1' })
+  const alice = await withTrial(await signIn(service, 'alice'))
+  await writeFile(
+    join(folder, 'watches.yaml'),
+    `watches:\n  Own: { type: wallet-balance, target: { address: ${PEOPLE.bob.account.address}, asset: FLR }, settings: { threshold: '5' } }\n`,
+  )
+  const env = { PATH: process.env.PATH, WATCHDOG_URL: address, WATCHDOG_TOKEN: alice.token }
+  const command = join(folder, 'node_modules/.bin/flare-watchdog')
+  const go = (...args: string[]) =>
+    run(command, [...args, 'watches.yaml'], { cwd: folder, env }).then(
+      ({ stdout }) => [0, stdout],
+      ({ code, stdout }) => [code, stdout],
+    )
+  const plan = await go('plan')
+  const apply = await go('apply')
+  const again = await go('plan')
+  await service.close()
+  expect(plan).toEqual([2, expect.stringContaining('1 to create, 0 to change, 0 to delete.')])
+  expect(apply).toEqual([0, expect.stringContaining('created watch "Own"')])
+  expect(again).toEqual([
+    0,
+    '! watch "Own" notifies nobody\n\nNo change: the service is as the file says.\n',
+  ])
 })
 
 test('the second program of the README accepts a genuine webhook once and refuses a forged one', async () => {

@@ -26,23 +26,24 @@ const OperationEntry = z.looseObject({
   requestBody: z.looseObject({ required: z.boolean(), content: Content }).optional(),
   responses: z.record(z.string(), z.looseObject({ content: Content.optional() })),
 })
-type OperationEntry = z.output<typeof OperationEntry>
+export type OperationEntry = z.output<typeof OperationEntry>
 
 const Reference = z.looseObject({ $ref: z.string() })
 const EventVariant = z.looseObject({
   properties: z.object({ event: z.object({ enum: z.array(z.string()) }), data: Reference }),
 })
 
-const Document = z.looseObject({
+/** The parts of the document that clients are written from. */
+export const Document = z.looseObject({
   paths: z.record(z.string(), z.record(z.string(), OperationEntry)),
   components: z.looseObject({
     schemas: z.looseObject({ WebhookEvent: z.object({ oneOf: z.array(Reference) }) }),
   }),
 })
-type Document = z.output<typeof Document>
+export type Document = z.output<typeof Document>
 
 /** An operation of the document with what its method needs. */
-interface Described {
+export interface Described {
   readonly document: Document
   readonly path: string
   readonly method: string
@@ -56,9 +57,7 @@ interface Described {
  */
 export function writeClient(openApi: unknown): string {
   const document = Document.parse(openApi)
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, entry]) => ({ document, path, method, entry })),
-  )
+  const operations = operationsOf(document)
   const methods = operations.flatMap((operation) => [methodOf(operation), ...pagesOf(operation)])
   const text = methods.join('\n')
   const models = Object.keys(document.components.schemas).filter((name) =>
@@ -81,6 +80,13 @@ export function writeClient(openApi: unknown): string {
     '}',
     '',
   ].join('\n')
+}
+
+/** Every operation, in the order of the document. */
+export function operationsOf(document: Document): readonly Described[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, entry]) => ({ document, path, method, entry })),
+  )
 }
 
 function errorCodes(operations: readonly Described[]): readonly string[] {
@@ -108,7 +114,8 @@ function eventTypes({ components }: Document): string {
   ].join('\n')
 }
 
-function nameOf(ref: string): string {
+/** The name of the schema that a reference is to. */
+export function nameOf(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1)
 }
 

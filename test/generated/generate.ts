@@ -6,9 +6,12 @@ import { REGISTRY } from '#src/operations/index.ts'
 import { openApiDocument } from '#src/operations/openapi/openapi.ts'
 import { writeClient } from './client.ts'
 import { packClient } from './client-package.ts'
+import { writePythonModels, writePythonOperations } from './python.ts'
 
 /** The generated files of the client, which tests use, too. */
 const FOLDER = new URL('../../clients/typescript/src/generated/', import.meta.url)
+
+const PYTHON = new URL('../../clients/python/src/flare_watchdog/', import.meta.url)
 
 /** The OpenAPI document in English, as a customer gets it. */
 export function englishDocument() {
@@ -37,6 +40,8 @@ export async function generatedFiles(): Promise<ReadonlyMap<URL, string>> {
   return new Map([
     [new URL('models.ts', FOLDER), await generate({ client: false })],
     [new URL('operations.ts', FOLDER), format(writeClient(englishDocument()))],
+    [new URL('models.py', PYTHON), writePythonModels(englishDocument())],
+    [new URL('_operations.py', PYTHON), writePythonOperations(englishDocument())],
   ])
 }
 

@@ -276,3 +276,14 @@ test('names between backticks are shown as code', async () => {
   expect(html).toContain('The shape depends on <code dir="ltr">type</code>.')
   expect(text).not.toContain('`type`')
 })
+
+test('operators of providers get the scrape, the rules and the board, which name this service', async () => {
+  const { publicUrl, operations } = site.app
+  const scrape = await site.get('/docs/prometheus.yml')
+  expect(scrape.html).toContain(`targets: [${new URL(publicUrl).host}]`)
+  const path = operations.find(({ id }) => id === 'getProviderMetrics')?.path?.split('{')[0]
+  expect(scrape.html).toContain(`metrics_path: /api/x402${path}`)
+  expect((await site.get('/docs/provider-rules.yaml')).html).toContain('- alert: FlareProvider')
+  const board = await site.get('/docs/provider-board.json')
+  expect(JSON.parse(board.html).panels.length).toBeGreaterThan(10)
+})

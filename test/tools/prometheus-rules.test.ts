@@ -5,8 +5,11 @@ import { needPrograms } from './needed.ts'
 
 beforeAll(() => needPrograms('promtool'))
 
-test('every rule of Prometheus fires in its test', () => {
-  const file = join(import.meta.dirname, '../../ops/prometheus/rules.test.yaml')
+test.each([
+  'ops/prometheus',
+  'examples/provider',
+])('every rule of %s fires in its test', (folder) => {
+  const file = join(import.meta.dirname, '../..', folder, 'rules.test.yaml')
   const { status, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' })
   expect(stderr).toBe('')
   expect(status).toBe(0)

@@ -27,6 +27,13 @@ const EXAMPLE_ORIGIN = 'https://watchdog.example.org'
 /** The client in TypeScript, as npm packs it. */
 const CLIENT_PATH = '/docs/flare-watchdog-client.tgz'
 
+/** What operators of providers load into Prometheus and Grafana. */
+const MONITORING = [
+  { path: '/docs/prometheus.yml', file: 'prometheus.yml', type: 'application/yaml' },
+  { path: '/docs/provider-rules.yaml', file: 'provider/rules.yaml', type: 'application/yaml' },
+  { path: '/docs/provider-board.json', file: 'provider/dashboard.json', type: 'application/json' },
+] as const
+
 /** Content of a page of the docs. Without `parameters` it is kept for all readers. */
 interface DocsPage {
   /** Section of the docs; undefined for the search page. */
@@ -55,6 +62,10 @@ export function docsPage(server: FastifyInstance, app: App): void {
     headers: readExample(app, 'verify/vector/headers.txt'),
     body: readExample(app, 'verify/vector/body.txt'),
   }
+  const monitoring = MONITORING.map(({ file, ...others }) => ({
+    ...others,
+    text: readExample(app, file),
+  }))
   const client = readFileSync(new URL('flare-watchdog-client.tgz', EXAMPLES))
   const clientTag = tagOfDocument(client.toString('base64'))
 
@@ -76,6 +87,9 @@ export function docsPage(server: FastifyInstance, app: App): void {
   server.get(`${X402_PATH}.mjs`, (_request, reply) =>
     reply.type('text/javascript; charset=utf-8').send(x402Program),
   )
+  for (const { path, type, text } of monitoring) {
+    server.get(path, (_request, reply) => reply.type(`${type}; charset=utf-8`).send(text))
+  }
   server.get(CLIENT_PATH, (request, reply) => {
     reply
       .header('cache-control', `public, max-age=${HOUR_MS / 1000}`)
@@ -294,7 +308,8 @@ function notFound(): AppError {
 
 /** A file of `examples`, with the address of this service. */
 function readExample({ publicUrl }: App, file: string): string {
-  return readFileSync(new URL(file, EXAMPLES), 'utf8').replaceAll(EXAMPLE_ORIGIN, publicUrl)
+  const text = readFileSync(new URL(file, EXAMPLES), 'utf8').replaceAll(EXAMPLE_ORIGIN, publicUrl)
+  return text.replaceAll(new URL(EXAMPLE_ORIGIN).host, new URL(publicUrl).host)
 }
 
 function scopeHtml(t: Translate, scope: string): string {

@@ -623,7 +623,7 @@ export abstract class Operations extends Transport {
   /**
    * Get a data provider’s metrics
    *
-   * The figures of a provider in the Prometheus text format. The wallet needs a watch on this provider. Names begin with `flare_provider_`; a HELP line gives the meaning and unit of each. Values that are unknown are left out. The figures are those of the last 80 evaluated rounds and at most 10 seconds old, so a scrape every 15 seconds costs little.
+   * The figures of a provider in the Prometheus text format. The wallet needs a watch on this provider. Names begin with `flare_provider_`; a HELP line gives the meaning and unit of each. Values that are unknown are left out. The figures are those of the last 80 evaluated rounds and at most 10 seconds old, so a scrape every 15 seconds costs little. Load `/docs/provider-rules.yaml` into Prometheus and `/docs/provider-board.json` into Grafana; `/docs/prometheus.yml` shows how to scrape.
    *
    * Needs: read.
    */
