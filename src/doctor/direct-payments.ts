@@ -1,6 +1,5 @@
 /** What the doctor asks about payments that calls carry: the token, and the account that sends them or the facilitator. */
 import { domainSeparator, formatUnits } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
 import { USDT0 } from '#src/billing/direct/model.ts'
 import { readText } from '#src/chain/bounded-answer.ts'
 import type { Config } from '#src/config.ts'
@@ -52,6 +51,7 @@ async function examineToken(endpoint: AskedEndpoint): Promise<Finding> {
 
 async function examineGas(endpoint: AskedEndpoint, key: `0x${string}`): Promise<Finding> {
   const subject = 'x402 settlement account'
+  const { privateKeyToAccount } = await import('viem/accounts')
   const { address } = privateKeyToAccount(key)
   const [balance, price] = await Promise.all([
     ask(endpoint, 'eth_getBalance', [address, 'latest']),

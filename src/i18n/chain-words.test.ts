@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { TEXTS } from './catalogue.ts'
+import { textsIn } from './catalogue.ts'
 import { wordsOfChain } from './chain-words.ts'
 
 const SONGBIRD = { name: 'Songbird', symbol: 'SGB' }
@@ -25,7 +25,7 @@ test('texts about keys of the API name Flare on every network', () => {
 })
 
 test.each(LOCALES)('on another network no text of %s names Flare or its coin', (locale) => {
-  for (const [file, texts] of Object.entries(TEXTS[locale] ?? {})) {
+  for (const [file, texts] of Object.entries(textsIn(locale))) {
     for (const [key, text] of Object.entries(texts)) {
       if (key.startsWith('meaning.')) continue
       const named = wordsOfChain(key, text, SONGBIRD)

@@ -1,7 +1,7 @@
 import { createInstance } from 'i18next'
 import type { ServedChain } from '#src/kernel/chains.ts'
 import { inertText } from '#src/kernel/inert-text.ts'
-import { isLocale, LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { isLocale, type Locale } from '#src/kernel/locale.ts'
 import type bot from '../../locales/en/bot.json'
 import type errors from '../../locales/en/errors.json'
 import type mail from '../../locales/en/mail.json'
@@ -11,7 +11,7 @@ import type operations from '../../locales/en/operations.json'
 import type pages from '../../locales/en/pages.json'
 import type signals from '../../locales/en/signals.json'
 import type units from '../../locales/en/units.json'
-import { NAMESPACES, TEXT_KEYS, TEXTS } from './catalogue.ts'
+import { NAMESPACES, TEXT_KEYS, textsIn } from './catalogue.ts'
 import { wordsOfChain } from './chain-words.ts'
 import { numberFormat, withMinusSign } from './intl.ts'
 import { isolate, isolatesOutside, withoutDirections } from './isolates.ts'
@@ -165,6 +165,7 @@ export function checkedKey(key: string): TextKey {
 
 function textOf(locale: Locale, key: TextKey, replace: HtmlValues, choice: HtmlValues): string {
   const { count, context } = choice
+  if (!loaded.has(locale)) load(locale)
   const colon = key.indexOf(':')
   return engine.t(key.slice(colon + 1), {
     lng: locale,
@@ -223,12 +224,9 @@ const formatter = {
 }
 
 const engine = createInstance()
-// `init` completes synchronously, because the texts are in memory.
+// `init` completes synchronously, because it loads nothing.
 engine.use(formatter).init({
-  // A copy: `writeChainNames` replaces the texts.
-  resources: Object.fromEntries(
-    Object.entries(TEXTS).map(([locale, files]) => [locale, { ...files }]),
-  ),
+  resources: {},
   ns: [...NAMESPACES],
   fallbackLng: 'en',
   keySeparator: false,
@@ -240,18 +238,32 @@ engine.use(formatter).init({
   },
 })
 
-/** The chain that the texts name now. In the files of texts it is Flare. */
-let named: Pick<ServedChain, 'name' | 'symbol'> = { name: 'Flare', symbol: 'FLR' }
+/** The chain that the files of texts name. */
+const WRITTEN = { name: 'Flare', symbol: 'FLR' }
+/** The chain that texts name now. */
+let named: Pick<ServedChain, 'name' | 'symbol'> = WRITTEN
+/** i18next would copy the texts, and tell listeners that do not exist. */
+const AS_IT_IS = { silent: true, skipCopy: true }
+/** Locales whose texts the engine has. English is what it falls back to. */
+const loaded = new Set<Locale>()
+load('en')
+
+/** Gives the engine the texts of a locale. */
+function load(locale: Locale): void {
+  const isWritten = named.name === WRITTEN.name && named.symbol === WRITTEN.symbol
+  for (const [name, texts] of Object.entries(textsIn(locale))) {
+    const inChain = Object.entries(texts).map(([key, text]) => [
+      key,
+      isWritten ? text : wordsOfChain(key, text, named),
+    ])
+    engine.addResourceBundle(locale, name, Object.fromEntries(inChain), false, true, AS_IT_IS)
+  }
+  loaded.add(locale)
+}
 
 /** Writes the names of this chain and of its coin into every text, unless they are there already. */
 export function writeChainNames(chain: Pick<ServedChain, 'name' | 'symbol'>): void {
   if (chain.name === named.name && chain.symbol === named.symbol) return
   named = chain
-  for (const locale of LOCALES) {
-    for (const name of NAMESPACES) {
-      const texts = Object.entries(TEXTS[locale]?.[name] ?? {})
-      const inChain = texts.map(([key, text]) => [key, wordsOfChain(key, text, chain)])
-      engine.addResourceBundle(locale, name, Object.fromEntries(inChain), false, true)
-    }
-  }
+  for (const locale of loaded) load(locale)
 }

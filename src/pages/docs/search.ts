@@ -1,5 +1,6 @@
 /** Search in the docs. */
-import MiniSearch, { type SearchOptions } from 'minisearch'
+import type MiniSearch from 'minisearch'
+import type { SearchOptions } from 'minisearch'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
@@ -114,7 +115,9 @@ async function createIndex(places: readonly SearchedPlace[], locale: Locale): Pr
     boostDocument: (id) => KINDS[places[id]?.kind ?? 'code'],
     prefix: (word) => isHan(word) || word.length >= BEGINNING_MIN,
   }
-  const mini = new MiniSearch({
+  // Loaded by the first search.
+  const { default: Search } = await import('minisearch')
+  const mini = new Search({
     fields: Object.keys(FIELDS),
     tokenize: (text) => writtenWords(text, locale),
     processTerm: termsOf,
