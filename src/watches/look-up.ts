@@ -102,6 +102,21 @@ const RETRY_MS = 5000
 /** Default maximum number of cached answers. An answer with all rounds has about 30 KB. */
 const CACHED_ANSWERS_MAX = 300
 
+/** Calendars of providers, all made from the same cached signing policies. */
+function calendars(deps: Deps): LookUps['calendar'] {
+  const policies = createSharedCache<'policies', PolicySnapshot | undefined>(deps.clock, {
+    max: 1,
+    freshMs: (known) => (known === undefined ? RETRY_MS : MINUTE_MS),
+  })
+  return async (provider) => {
+    const known = await policies.get('policies', () => {
+      const signal = AbortSignal.timeout(ANSWER_MS)
+      return undefinedIfUnavailable(() => readCalendarPolicies(deps, signal), signal)
+    })
+    return known && readCalendar(deps, provider, known)
+  }
+}
+
 /**
  * Creates the look-ups of one process.
  *
@@ -139,23 +154,13 @@ export function createLookUps(deps: Deps, { cachedMax = CACHED_ANSWERS_MAX } = {
       const answer = await undefinedIfUnavailable(() => turns.take(run, signal), signal)
       return answer ?? { kind: 'unavailable', address }
     })
-  const policies = createSharedCache<'policies', PolicySnapshot | undefined>(clock, {
-    max: 1,
-    freshMs: (known) => (known === undefined ? RETRY_MS : MINUTE_MS),
-  })
   return {
     async atAddress(address, round) {
       const answer = await lookUp(address)
       return round === undefined ? answer : asOfRound(deps, answer, round)
     },
     listAll,
-    async calendar(provider) {
-      const known = await policies.get('policies', () => {
-        const signal = AbortSignal.timeout(ANSWER_MS)
-        return undefinedIfUnavailable(() => readCalendarPolicies(deps, signal), signal)
-      })
-      return known && readCalendar(deps, provider, known)
-    },
+    calendar: calendars(deps),
     async find(text) {
       const typed = readAddress(text)
       if (typed.ok) return lookUp(typed.value)

@@ -25,6 +25,7 @@ const routed = REGISTRY.flatMap((operation) => {
     .replace('{key}', 'email')
     .replace('{type}', 'wallet-balance')
     .replace('{provider}', `0x${'1'.repeat(40)}`)
+    .replace('{epoch}', '1')
     .replace('{handle}', `0x${'1'.repeat(64)}`)
   return path === undefined
     ? []

@@ -165,7 +165,7 @@ function describeTool(t: Translate, { operation }: ToolEntry): Described['tool']
 }
 
 /** Length of a description in the list, in characters, unless its first sentence is longer. */
-const DESCRIPTION_LENGTH_MAX = 170
+const DESCRIPTION_LENGTH_MAX = 150
 /** Longest schema of an answer in the list, in characters of JSON, unless anybody may call the tool. */
 const OUTPUT_LENGTH_MAX = 130
 

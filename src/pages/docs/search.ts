@@ -47,7 +47,10 @@ const indexOf = onceEach((app: App, t) => createIndex(docsPlaces(app, t), t.loca
  * words that no place has are corrected.
  */
 export async function searchDocs(app: App, t: Translate, query: string): Promise<Found> {
-  const words = queryWords(query.slice(0, QUERY_LENGTH_MAX), t.locale).slice(0, WORDS_MAX)
+  const kept = queryWords(query.slice(0, QUERY_LENGTH_MAX), t.locale)
+  // The last word of a query that is too long may be cut off.
+  const whole = query.length > QUERY_LENGTH_MAX && kept.length > 1 ? kept.slice(0, -1) : kept
+  const words = whole.slice(0, WORDS_MAX)
   if (words.length === 0) return { results: [], isEveryWord: true, suggestion: undefined }
   const index = await indexOf(app, t)
   const results = find(index, words, 'AND')
