@@ -129,6 +129,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/delivery/messages/message-store.ts: lockMessagesOfAlerts',
       'src/delivery/messages/message-store.ts: markMessageGone',
       'src/delivery/messages/message-store.ts: markMessagesStale',
+      'src/delivery/messages/message-store.ts: planGrowth',
       'src/delivery/messages/message-store.ts: recordChange',
       'src/delivery/messages/message-store.ts: recordNoChange',
       'src/delivery/claims/head-store.ts: deleteHeads',
