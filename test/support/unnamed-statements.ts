@@ -144,6 +144,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/delivery/store.ts: freeKeys',
       'src/delivery/store.ts: listOnlyMutedRecipients',
       'src/delivery/store.ts: listDeliveriesOfAlerts',
+      'src/delivery/store.ts: listAlertsMeantFor',
       'src/delivery/store.ts: listReachedRecipients',
       'src/delivery/store.ts: listUnnotifiedRecipients',
       'src/delivery/store.ts: moveFinished',
