@@ -155,6 +155,11 @@ export interface ChannelTraits {
    */
   readonly followsIncident: boolean
   /**
+   * Whether nobody notices when a message is changed, so that the figures of an outage may grow in it: no sound, no second
+   * notification, no entry in a log.
+   */
+  readonly showsGrowth: boolean
+  /**
    * Whether only one person reads the destination.
    * @param chatId id of a chat
    */
@@ -172,6 +177,7 @@ export const USUAL_TRAITS = {
   canAcknowledge: true,
   groups: true,
   followsIncident: false,
+  showsGrowth: false,
   isPersonal: (_chatId: number | null): boolean => false,
 } as const satisfies ChannelTraits
 

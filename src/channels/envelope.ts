@@ -309,6 +309,8 @@ export interface MessageState {
   readonly lostRewards?: Estimate
   /** Renders the alert with its figures of now, or of its end. Undefined, or returns undefined, as `recovery`. */
   readonly current?: (reader: Pick<Envelope, 'locale' | 'timezone'>) => CurrentFigures | undefined
+  /** Whether it is open and has figures that grow with time, such as a number of rounds. */
+  readonly isGrowing?: boolean
   /** End of the alert without a recovery, because its watch was deleted. */
   readonly closedAt?: Date
   /** Whether it is closed because it was deleted from the history; the time of that is not known. */

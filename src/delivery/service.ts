@@ -42,6 +42,17 @@ export async function listForAlerts(
   return entries
 }
 
+/** Those of these alerts that were meant for a recipient. */
+export async function listMeantFor(
+  db: Db,
+  recipientId: number,
+  alertIds: readonly number[],
+): Promise<ReadonlySet<number>> {
+  if (alertIds.length === 0) return new Set()
+  const rows = await store.listAlertsMeantFor(db, recipientId, alertIds)
+  return new Set(rows.map(({ alertId }) => alertId))
+}
+
 /** Recipients that got an alert itself, and not only a reminder of it, with the time of their first message. */
 export function listReachedRecipients(
   db: Db,

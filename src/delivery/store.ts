@@ -286,6 +286,17 @@ export async function listDeliveriesOfAlerts(
     order by d.recipient_id, d.id`)
 }
 
+/** Those of these alerts that have a delivery to a recipient: one row each, however many others and reminders there are. */
+export async function listAlertsMeantFor(
+  db: Db,
+  recipientId: number,
+  alertIds: readonly number[],
+): Promise<{ readonly alertId: number }[]> {
+  return await db.execute<{ alertId: number }>(sql`
+    select distinct d.alert_id as "alertId" from deliveries d
+    where d.alert_id = any(${sql.param([...alertIds])}::int[]) and d.recipient_id = ${recipientId}`)
+}
+
 /** Recipients that got an alert itself, and not only a reminder of it, with the time of their first message. */
 export async function listReachedRecipients(
   db: Db,

@@ -13,6 +13,8 @@ const READER = { locale: 'en', timezone: 'UTC' } as const
 let world: AlertWorld
 let watchId: number
 let pager: number
+/** Start of the outage. */
+let startedAt: Date
 
 beforeAll(async () => {
   world = await alertWorld()
@@ -22,7 +24,8 @@ beforeAll(async () => {
 beforeEach(async () => {
   world.clock.advance(86_400)
   watchId = await world.watch('Alpha')
-  const since = world.clock.now().toISOString()
+  startedAt = world.clock.now()
+  const since = startedAt.toISOString()
   await world.record(
     watchId,
     ...DUTIES.map((duty) => ({
@@ -42,7 +45,7 @@ async function missed(rounds: number): Promise<void> {
     lastRound: 1_000_000,
     streak: rounds,
     firstRound: 1_000_000 - rounds + 1,
-    firstAt: Math.floor(world.clock.now().getTime() / 1000),
+    firstAt: Math.floor(startedAt.getTime() / 1000),
     missed: rounds,
     isBroken: true,
     bad: [],
@@ -126,6 +129,28 @@ describe('an outage that goes on', () => {
     await acknowledgeAlert(world.app, world.alice.caller, { id, by: 'Ann' })
     await world.deliver()
     expect(message()).toContain('(17 rounds)')
+  })
+
+  test('counts on in its first message without a sound, every three minutes at most, until it is over', async () => {
+    const planned = async () =>
+      await world.sql`
+        select 1 from sent_messages where watch_id = ${watchId} and revise_at is not null`
+    const wait = async (seconds: number) => {
+      world.clock.advance(seconds)
+      await world.deliver()
+      return world.telegram.messages(world.chat).at(-1)?.text
+    }
+    const sent = world.telegram.messages(world.chat).length
+    expect(oneLine(await wait(179))).toContain('(2 rounds)')
+    expect(oneLine(await wait(1))).toContain('(17 rounds)')
+    await missed(25)
+    expect(oneLine(await wait(179))).toContain('(17 rounds)')
+    expect(await planned()).toHaveLength(1)
+    expect(oneLine(await wait(1))).toContain('(25 rounds)')
+    expect(world.telegram.messages(world.chat)).toHaveLength(sent)
+    await world.record(watchId, ...DUTIES.map((duty) => ({ event: `fsp.${duty}.recovered` })))
+    await world.deliver()
+    expect(await planned()).toEqual([])
   })
 
   test('has the figures of its end in the chat and in lists once it is over', async () => {

@@ -80,13 +80,12 @@ async function meantFor(
   recipientId: number,
 ): Promise<readonly store.AlertRow[]> {
   const others = rows.filter(({ id }) => id !== row.id)
-  const deliveries = await delivery.listForAlerts(
+  const meant = await delivery.listMeantFor(
     db,
+    recipientId,
     others.map(({ id }) => id),
   )
-  return others.filter(({ id }) =>
-    deliveries.get(id)?.some((entry) => entry.recipientId === recipientId),
-  )
+  return others.filter(({ id }) => meant.has(id))
 }
 
 /** The first of these alerts as a list shows them. An alert that cannot be rendered is left out. */

@@ -6,9 +6,10 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { lostRewards, outageFiguresOf } from '#src/kernel/outage-figures.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
+import { findEventSource } from '#src/watches/events.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import { recordedFromRow } from '../recorded-alert.ts'
-import { isMuted } from '../rules.ts'
+import { isMuted, isOpenEpisode } from '../rules.ts'
 import * as store from '../store.ts'
 import { currentFiguresOf, withCurrentFigures } from './current-figures.ts'
 import { hasRecovered, outageTimesOf } from './outage-times.ts'
@@ -42,6 +43,7 @@ export async function messageStates(
         ...stateOf(row, isMuted({ mutedUntil: until }, now) ? until : null),
         ...escalationOf(row, names),
         current: (reader) => currentFiguresOf(row, reader),
+        ...(isGrowing(row) && { isGrowing: true }),
       }
       const recovery = recoveries.get(row.id)
       if (recovery === undefined || state.recoveredAt === undefined) return [row.id, state]
@@ -54,6 +56,11 @@ export async function messageStates(
       return [row.id, { ...state, ...ended }]
     }),
   ])
+}
+
+/** Whether the signal of an open alert counts on while it fires. */
+function isGrowing(row: store.AlertRow): boolean {
+  return isOpenEpisode(row) && findEventSource(row.event)?.signal.current !== undefined
 }
 
 /** Time of an alert's escalation, with the names of its recipients. A deleted recipient has no name. */

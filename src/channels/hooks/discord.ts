@@ -90,6 +90,7 @@ const Answer = z.object({
 export const discord = {
   ...USUAL_TRAITS,
   canAcknowledge: false,
+  showsGrowth: true,
   preview: { form: RequestBodyPreview, write: (envelope) => ({ body: discordBody(envelope) }) },
   create: createDiscord,
 } as const satisfies ChannelDefinition<RequestBodyPreview, HookDeps>

@@ -63,6 +63,7 @@ export const telegram = {
   ...USUAL_TRAITS,
   kind: 'link',
   isChat: true,
+  showsGrowth: true,
   isPersonal: (chatId) => chatId !== null && !isGroupId(chatId),
   preview: { form: HtmlPreview, write: (envelope) => ({ html: alertView(envelope).html }) },
   create: createTelegram,

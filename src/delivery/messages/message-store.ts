@@ -8,6 +8,9 @@ import { IS_GROUPED, sentMessages } from '../tables.ts'
 
 export type SentMessage = typeof sentMessages.$inferSelect
 
+/** Time between two changes of a message whose figures grow: three minutes are two voting rounds. */
+const GROWTH_SECONDS = { min: 180, max: 3600 } as const
+
 /** Since when a message counts as outdated whose change a person awaits: it is changed before all others. */
 const AWAITED_SINCE = new Date(0)
 
@@ -403,6 +406,20 @@ export async function markMessagesStale(
       order by id for update))
     returning m.channel`)
   return [...new Set(marked.map(({ channel }) => channel))]
+}
+
+/**
+ * Plans the next change of messages in which figures grow, as long after now as a quarter of their age, within bounds: so
+ * their number grows only with the logarithm of an outage's length, and then slowly. An earlier change stays planned.
+ */
+export async function planGrowth(tx: Db, ids: readonly string[], now: Date): Promise<void> {
+  if (ids.length === 0) return
+  const [first, last] = [GROWTH_SECONDS.min, GROWTH_SECONDS.max]
+  await tx.execute(sql`
+    update sent_messages m set revise_at = least(m.revise_at, ${now}::timestamptz
+      + least(greatest((${now}::timestamptz - m.sent_at) / 4, make_interval(secs => ${first})),
+          make_interval(secs => ${last})))
+    where m.id = any(${sql.param([...ids])}::uuid[]) and m.message_id is not null`)
 }
 
 /** Channels whose messages follow the state of their whole incident. */

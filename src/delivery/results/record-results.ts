@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto'
-import { Envelope, type MessageState } from '#src/channels/envelope.ts'
+import { Envelope, type EnvelopeKind, type MessageState } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
+import { FOLLOWERS_PREFIX } from '#src/kernel/followers.ts'
 import {
   recordOutcomes,
   type StoppedDestination,
@@ -374,6 +375,34 @@ async function reviseLate(
     if (hasChanged || (await hasIncidentChanged(deps, tx, result))) late.push(carrierOf(task))
   }
   await messages.markMessagesStale(tx, late)
+  const growing = arrived.filter(({ task }) => isGrowing(task, states))
+  await messages.planGrowth(
+    tx,
+    growing.map(({ task }) => carrierOf(task)),
+    deps.clock.now(),
+  )
+}
+
+/** Kinds of messages that count on while their alerts are open. A reminder has the figures of its time. */
+const GROWING_KINDS: readonly EnvelopeKind[] = ['alert', 'raised', 'group']
+
+/**
+ * Whether a message counts on: it is about an open alert whose figures grow. Of the chats that follow a provider there may be
+ * very many; they hear of the beginning and the end.
+ *
+ * @param fresh states of the alerts that were not in the message before
+ */
+function isGrowing(task: SendTask, fresh: ReadonlyMap<number, MessageState>): boolean {
+  const { channel, wallet, stored } = task
+  const mayGrow =
+    CHANNELS[channel].showsGrowth &&
+    !wallet.startsWith(FOLLOWERS_PREFIX) &&
+    stored !== undefined &&
+    GROWING_KINDS.includes(stored.kind) &&
+    !stored.recovery
+  if (!mayGrow) return false
+  const states = [...stored.states.values(), ...shownAlerts(task).map((id) => fresh.get(id))]
+  return states.some((state) => state?.isGrowing === true)
 }
 
 /** Whether an incident has another state now than the one that was sent. */
@@ -400,6 +429,8 @@ function shownAlerts({ rows, replaces, stored }: SendTask): readonly number[] {
   ]
 }
 
+/** Whether two states read alike. That figures grow is seen by their next change. */
 function isSame(a: MessageState = {}, b: MessageState = {}): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
+  const [one, other] = [a, b].map(({ isGrowing: _, ...state }) => JSON.stringify(state))
+  return one === other
 }

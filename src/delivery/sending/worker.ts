@@ -59,6 +59,8 @@ const HEADS = { min: 32, max: 256 } as const
 const ROWS_MAX = { ofAll: 1024, ofHead: 256 } as const
 /** Fewest due deliveries that one claim reads for each head, if so many are due. */
 const ROWS_OF_HEAD_MIN = 4
+/** Share of the places that changes of messages leave free unless a person awaits them, so that news finds a place at once. */
+const NEWS_SHARE = 1 / 4
 /**
  * Times for which a recipient stands aside that gets none of the free places, so that claims reach the others: the first,
  * doubled each time up to the longest.
@@ -105,6 +107,7 @@ export function createWorker(
   let claimedAt = Number.NEGATIVE_INFINITY
   /** Whether each delivery is a message of its own. If not, a recipient gets one message at a time. */
   const isSentSeparately = !CHANNELS[channel.key].groups
+  const placesKept = Math.floor(channel.limits.capacity * NEWS_SHARE)
   const results = createResultQueue(deps, sending.unrecorded, {
     release: ({ task }) => release(task),
     recorded: (batch, madeDue) => {
@@ -231,8 +234,11 @@ export function createWorker(
     const known = new Set(awaiting.map(({ recipientId }) => recipientId))
     const others = scanStep.recipients.filter(({ recipientId }) => !known.has(recipientId))
     const reservation = limiter.startReservation()
+    const mayTake = (id: number) => known.has(id) || reservation.placesLeft() > placesKept
     const ids = [...awaiting, ...others].flatMap(({ recipientId, partitionKey }) =>
-      !busy.has(recipientId) && reservation.reserve({ recipientId, partitionKey, wasTried: false })
+      mayTake(recipientId) &&
+      !busy.has(recipientId) &&
+      reservation.reserve({ recipientId, partitionKey, wasTried: false })
         ? [recipientId]
         : [],
     )
