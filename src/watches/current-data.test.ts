@@ -13,6 +13,7 @@ const STATE = {
   bad: ['commit'],
   silent: 17,
   others: null,
+  usual: [],
   earnings: null,
 }
 
@@ -33,6 +34,7 @@ test('a silence of fast updates has the number of its blocks, and the probabilit
     since,
     rule: 'probability',
     others: null,
+    usual: [],
   }
   const data = { since, blocksSinceUpdate: 463, probabilityOfSilence: '2.6e-8' }
   const now = (state: object) => currentData('fsp.fast-updates', data, state)

@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
-import { countOthers } from '#src/fsp/protocol/other-providers.ts'
+import {
+  countOthers,
+  failedRounds,
+  judgeByChecks,
+  usualFailers,
+} from '#src/fsp/protocol/other-providers.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { OtherProviders } from '#src/kernel/outage-figures.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
@@ -230,7 +235,10 @@ function othersOf(round: ProviderObservation | undefined): ProviderView['others'
   const { provider, compared = [] } = round
   const counts = DUTY_CHECKS.flatMap((check) => {
     if (checkOf(round, check).verdict !== 'bad') return []
-    return countOthers(compared, { provider, checks: [check], streak: 1 }) ?? []
+    const judge = judgeByChecks([check])
+    const without = usualFailers(compared, { provider, judge }) ?? []
+    const failed = failedRounds(compared, { provider, judge, streak: 1 })
+    return countOthers(failed, { provider, judge, without }) ?? []
   })
   return counts.toSorted((a, b) => a.failed * b.total - b.failed * a.total)[0] ?? null
 }

@@ -1,9 +1,12 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   type ComparedRecord,
   countOthers,
-  countSilent,
+  failedRounds,
+  judgeByChecks,
+  judgeBySilence,
+  usualFailers,
   type WholeRound,
 } from './other-providers.ts'
 import { ROUND_CHECKS, type RoundCheck } from './verdict.ts'
@@ -37,8 +40,11 @@ function rounds(check: RoundCheck, ...columns: readonly string[]): readonly Whol
     .toReversed()
 }
 
-const count = (all: readonly WholeRound[], streak: number, checks: RoundCheck[] = ['commit']) =>
-  countOthers(all, { provider: OWN, checks, streak })
+function count(all: readonly WholeRound[], streak: number, checks: RoundCheck[] = ['commit']) {
+  const judge = judgeByChecks(checks)
+  const failed = failedRounds(all, { provider: OWN, judge, streak })
+  return countOthers(failed, { provider: OWN, judge, without: [] })
+}
 
 test('counts the others that failed a duty in each of the last rounds', () => {
   expect(count(rounds('commit', 'bbgg', 'bbbg'), 2)).toEqual({ total: 3, failed: 1 })
@@ -98,7 +104,7 @@ test('agrees with a count round by round, whatever happened', () => {
   )
 })
 
-test('counts silent others in the newest round only', () => {
+test('counts silent others', () => {
   const silence = (exponent: number) => ({
     letters: lettersWith('commit', 'g'),
     silence: { exponent, blocksSinceUpdate: 9, onePercentBlocks: 99, isTooLong: false },
@@ -112,7 +118,25 @@ test('counts silent others in the newest round only', () => {
       ['0x3', { letters: lettersWith('commit', 'g') }],
     ]),
   }
-  const isFailed = ({ exponent }: { readonly exponent: number }) => exponent > 10
-  expect(countSilent([newest], OWN, isFailed)).toEqual({ total: 2, failed: 1 })
-  expect(countSilent([], OWN, isFailed)).toBeUndefined()
+  const query = { provider: OWN, judge: judgeBySilence(({ exponent }) => exponent > 10) } as const
+  expect(countOthers([newest], { ...query, without: [] })).toEqual({ total: 2, failed: 1 })
+  expect(countOthers([newest], { ...query, without: ['0x1'] })).toEqual({ total: 1, failed: 0 })
+  expect(countOthers([], { ...query, without: [] })).toBeUndefined()
+})
+
+describe('providers that fail anyway', () => {
+  const usual = (all: readonly WholeRound[]) =>
+    usualFailers(all, { provider: OWN, judge: judgeByChecks(['commit']) })
+
+  test('are those that failed every known round while the provider did not', () => {
+    const before = Array.from({ length: 10 }, () => 'gbgb')
+    expect(usual(rounds('commit', ...before, 'bbbg'))).toEqual(['0x1', '0x3'])
+    expect(usual(rounds('commit', ...before, 'gbgg', 'bbbb'))).toEqual(['0x1'])
+  })
+
+  test('are not known from a few rounds of the provider or of the other one', () => {
+    const before = Array.from({ length: 9 }, () => 'gb')
+    expect(usual(rounds('commit', ...before, 'bb'))).toBeUndefined()
+    expect(usual(rounds('commit', ...before, 'gu', 'bb'))).toEqual([])
+  })
 })

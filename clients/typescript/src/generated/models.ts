@@ -2048,7 +2048,7 @@ export type OpenApiDocument = Partial<Record<string, any>>;
 export interface OtherProviders {
   /** Number of other providers that failed it in each of the rounds. */
   failed: number;
-  /** Number of other providers of which it is known. */
+  /** Number of other providers of which it is known, without those that failed it all the time before. */
   total: number;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LongUpdate, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
 import { chanceOfSilence, isSilenceImprobable } from '#src/fsp/protocol/fast-update-silence.ts'
-import { countSilent } from '#src/fsp/protocol/other-providers.ts'
+import { countOthers, judgeBySilence, usualFailers } from '#src/fsp/protocol/other-providers.ts'
 import {
   type DisplayValues,
   lowerSeverity,
@@ -58,6 +58,8 @@ const State = z.object({
   chance: z.string().nullable(),
   /** How many others failed the same at the end of the last round; null while it is unknown or nothing is wrong. */
   others: OtherProviders.nullable(),
+  /** Other providers that failed the same before, as last known. They are not counted. */
+  usual: z.array(z.string()),
 })
 type State = z.output<typeof State>
 
@@ -71,6 +73,7 @@ const INITIAL: State = {
   blocks: null,
   chance: null,
   others: null,
+  usual: [],
 }
 
 /** `data` of both events. */
@@ -103,21 +106,23 @@ const Silence = z.object({
 })
 
 /**
- * How many others fail by the rule of an alert; with a probability that chance often explains, by that of the default.
+ * The others that fail by the rule of an alert; with a probability that chance often explains, by that of the default.
  * Between two round ends nothing new is known of them.
  */
 function othersOf(
   { provider, isBetween, compared = [] }: ProviderObservation,
   rule: z.output<typeof Rule>,
-  { probability, before }: { readonly probability: number; readonly before: State['others'] },
-): State['others'] {
+  { probability, before }: { readonly probability: number; readonly before: State },
+): Pick<State, 'others' | 'usual'> {
   if (isBetween === true) return before
-  const others = countSilent(compared, provider, (silence) => {
+  const judge = judgeBySilence((silence) => {
     if (rule === 'too-long') return silence.isTooLong
     if (rule === 'one-percent') return silence.blocksSinceUpdate >= silence.onePercentBlocks
     return isSilenceImprobable(silence.exponent, Math.min(probability, PROBABILITY.default))
   })
-  return others ?? null
+  const usual = usualFailers(compared, { provider, judge }) ?? before.usual
+  const others = countOthers(compared.slice(0, 1), { provider, judge, without: usual })
+  return { others: others ?? null, usual }
 }
 
 /**
@@ -151,9 +156,9 @@ function judgeFastUpdates(
     const silentSince = (isSame ? previous.since : null) ?? heardAt
     const since = rule === null ? (longSince ?? at) : silentSince
     const fired = rule ?? 'too-long'
-    const others = othersOf(observation, fired, {
+    const { others, usual } = othersOf(observation, fired, {
       probability: Number(parameters['probability']),
-      before: previous.others,
+      before: previous,
     })
     const about = { parameters, rule: fired, since, until: at, tooLong, others } as const
     const data = dataOf(observation, part, about)
@@ -164,7 +169,8 @@ function judgeFastUpdates(
         : { isSilent: false, since: null, rule: null }
     const { lastUpdateBlock, blocksSinceUpdate: blocks } = part
     const chance = chanceText(part.exponent)
-    const state = { ...silence, tooLong, longSince, lastUpdateBlock, blocks, chance, others }
+    const measured = { lastUpdateBlock, blocks, chance, others, usual }
+    const state = { ...silence, tooLong, longSince, ...measured }
     return { state, phase: 'firing', firings: [firing] }
   }
   if (!wasOpen) return { state: INITIAL, phase: 'ok', firings: [] }

@@ -69,15 +69,16 @@ function judgeEach(observations: readonly ProviderObservation[]): Judged {
 
 /**
  * Folds rounds. Each is the number of others that failed it, or undefined if nothing is known of them; `ok` is a round in
- * which the provider did not fail.
+ * which the provider did not fail, and `usual` others did.
  */
 function play(
   failures: readonly (number | undefined | 'ok')[],
   earnings: ProviderObservation['earnings'] = EARNINGS,
   judge: typeof judgeAtOnce = judgeAtOnce,
+  usual = 0,
 ) {
   const whole = failures.map((failed, index) =>
-    wholeRound(FIRST + index, failed !== 'ok', typeof failed === 'number' ? failed : 0),
+    wholeRound(FIRST + index, failed !== 'ok', typeof failed === 'number' ? failed : usual),
   )
   const observations = failures.map((failed, index): ProviderObservation => {
     const startsAt = 1_763_640_000 + index * 90
@@ -102,7 +103,9 @@ function play(
       checks,
       ...{ anchors: null, policy: null, registration: null, fastUpdates: null, balances: null },
       ...{ transactions: [], nodes: null, rewards: null, earnings },
-      ...(typeof failed === 'number' && { compared: whole.slice(0, index + 1).toReversed() }),
+      ...(typeof failed === 'number' && {
+        compared: whole.slice(Math.max(0, index - 19), index + 1).toReversed(),
+      }),
     }
   })
   const { candidates, states } = judge(observations)
@@ -142,6 +145,23 @@ describe('an alert about a duty', () => {
 
   test('is not repeated or lowered when others begin to fail later', () => {
     expect(play([0, 0, 9, 9, 9]).raised).toEqual(['1 warning'])
+  })
+
+  test('does not count others that failed in all rounds before', () => {
+    const before = Array.from({ length: 10 }, () => 'ok' as const)
+    const long = Array.from({ length: 20 }, () => 4)
+    const [alert] = play([...before, ...long], EARNINGS, judgeAtOnce, 4).data
+    expect(alert?.['others']).toEqual({ total: 6, failed: 0 })
+    expect(play([...before, 4, 4, 4, 4], EARNINGS, judgeAtOnce, 4).raised).toEqual([
+      '11 warning',
+      '13 critical',
+    ])
+    // After a long time the rounds before the outage are no longer read.
+    const { state } = play([...before, ...long], EARNINGS, judgeAtOnce, 4)
+    expect(currentData('fsp.ftso-commit', alert ?? {}, state)['others']).toEqual({
+      total: 6,
+      failed: 0,
+    })
   })
 
   test('says nothing of the others while nothing is known of them, and keeps its severity', () => {

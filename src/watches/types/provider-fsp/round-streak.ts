@@ -5,7 +5,12 @@ import {
   type ProviderObservation,
   type StoredCheck,
 } from '#src/fsp/indexer/observation-model.ts'
-import { countOthers } from '#src/fsp/protocol/other-providers.ts'
+import {
+  countOthers,
+  failedRounds,
+  judgeByChecks,
+  usualFailers,
+} from '#src/fsp/protocol/other-providers.ts'
 import { ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdict.ts'
 import {
   type DisplayValues,
@@ -66,6 +71,8 @@ export const StreakState = z.object({
   silent: z.int(),
   /** How many others failed the same in the last bad rounds; null while it is unknown or the streak is too short. */
   others: OtherProviders.nullable(),
+  /** Other providers that failed the same in all rounds before the streak, as last known. They are not counted. */
+  usual: z.array(z.string()),
   /** What rounds are worth, as last known. */
   earnings: EarningsPart.nullable(),
 })
@@ -81,6 +88,7 @@ const INITIAL: StreakState = {
   bad: [],
   silent: 0,
   others: null,
+  usual: [],
   earnings: null,
 }
 
@@ -230,6 +238,7 @@ function judge(
   const streak = follows ? previous.streak + 1 : 1
   const firstRound = previous.firstRound ?? round
   const firstAt = previous.firstAt ?? startsAt
+  const usual = usualOf(signal, observation) ?? previous.usual
   const isBroken = previous.isBroken || streak >= rounds
   const state: StreakState = {
     lastRound: round,
@@ -240,7 +249,10 @@ function judge(
     isBroken,
     bad,
     silent,
-    others: isBroken ? othersOf(signal, observation, Math.min(streak, rounds)) : null,
+    others: isBroken
+      ? othersOf(signal, observation, { streak: Math.min(streak, rounds), without: usual })
+      : null,
+    usual,
     earnings: observation.earnings ?? previous.earnings,
   }
   if (!isBroken) return { state, phase: 'pending', streak, firings: [] }
@@ -262,9 +274,19 @@ function judge(
 function othersOf(
   { checks }: RoundSignal,
   { provider, compared = [] }: ProviderObservation,
-  streak: number,
+  { streak, without }: { readonly streak: number; readonly without: readonly string[] },
 ): StreakState['others'] {
-  return countOthers(compared, { provider, checks, streak }) ?? null
+  const judge = judgeByChecks(checks)
+  const failed = failedRounds(compared, { provider, judge, streak })
+  return countOthers(failed, { provider, judge, without }) ?? null
+}
+
+/** The others that failed the same while the provider did not; undefined while too few of those rounds are known. */
+function usualOf(
+  { checks }: RoundSignal,
+  { provider, compared = [] }: ProviderObservation,
+): string[] | undefined {
+  return usualFailers(compared, { provider, judge: judgeByChecks(checks) })
 }
 
 /** What the data of an alert says of the others and of the cost, as far as it is known. */
