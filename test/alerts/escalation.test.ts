@@ -224,12 +224,13 @@ describe('an alert is not escalated', () => {
       id,
       acknowledgedAt: world.clock.now().toISOString(),
       acknowledgedBy: expect.any(String),
+      note: null,
     })
     expect(await newest()).toMatchObject({ acknowledgedBy: body.acknowledgedBy })
     await minutes(60)
     expect(paged()).toEqual([])
     const removed = await world.alice.request('POST', path, { acknowledged: false })
-    expect(removed.body).toEqual({ id, acknowledgedAt: null, acknowledgedBy: null })
+    expect(removed.body).toEqual({ id, acknowledgedAt: null, acknowledgedBy: null, note: null })
     await minutes(14)
     expect(paged()).toEqual([])
     await minutes(1)
