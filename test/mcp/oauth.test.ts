@@ -11,7 +11,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { ACTIVE_TOKENS_MAX } from '#src/auth/model.ts'
 import { escapeHtml } from '#src/i18n/translate.ts'
-import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { signIn } from '../support/people.ts'
 
@@ -192,9 +191,25 @@ describe('a code', () => {
     const both = await Promise.all([exchange(fields), exchange(fields)])
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 400])
     expect(both.find(({ status }) => status === 400)?.body.error).toBe('invalid_grant')
-    expect((await exchange(fields)).body.error).toBe('invalid_grant')
     expect(await service.sql`select from tokens`).toHaveLength(1)
     expect(both[0]?.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('that comes again takes back the token it gave, and no other; a thief without the verifier takes none', async () => {
+    const [other, fields] = [await codeOf(), await codeOf()]
+    const tokenOf = async (code: typeof fields) => (await exchange(code)).body.access_token
+    const kept = await tokenOf(other)
+    service.clock.advance(1)
+    const token = await tokenOf(fields)
+    service.clock.advance(1)
+    const statusOf = async (bearer: string) => {
+      const headers = { authorization: `Bearer ${bearer}` }
+      return (await fetchHere(`${origin}/api/x402/auth/tokens`, { headers })).status
+    }
+    await exchange({ ...fields, code_verifier: 'w'.repeat(43) })
+    expect([await statusOf(token), await statusOf(kept)]).toEqual([200, 200])
+    expect((await exchange(fields)).body.error).toBe('invalid_grant')
+    expect([await statusOf(token), await statusOf(kept)]).toEqual([401, 200])
   })
 
   test('is of one client, one address and one verifier, and ends after two minutes', async () => {
