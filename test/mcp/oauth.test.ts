@@ -329,6 +329,35 @@ describe('a request of a program', () => {
     )
   })
 
+  test('has a page also if its address is longer than a QR code holds', async () => {
+    const { url } = await authorizeUrl({ state: 's'.repeat(3000) })
+    const answer = await fetchHere(url)
+    expect(answer.status).toBe(200)
+    const page = await answer.text()
+    expect(page).toContain('asks to act for your wallet')
+    expect(page).not.toContain('class="qr"')
+    expect(await (await fetchHere((await authorizeUrl()).url)).text()).toContain('class="qr"')
+  })
+
+  test('ticks nothing by a form of another site', async () => {
+    const { url } = await authorizeUrl({ scope: 'read write spend' })
+    const body = new URLSearchParams({ spend: 'on', wallet: ALICE.address, answer: 'message' })
+    const sent = async (site: string, to = url.href) => {
+      const headers = { 'sec-fetch-site': site }
+      return await fetchHere(to, { method: 'POST', body, headers })
+    }
+    expect(await (await sent('same-origin')).text()).toMatch(/name="spend" checked/)
+    for (const site of ['cross-site', 'same-site']) {
+      const answer = await sent(site)
+      const [status, to = ''] = [answer.status, answer.headers.get('location') ?? undefined]
+      expect([site, status, to]).toEqual([site, 303, url.pathname + url.search])
+      expect(await (await fetchHere(origin + to)).text()).toMatch(/name="spend">/)
+    }
+    // The address of the answer is never on another host.
+    const elsewhere = await sent('cross-site', `${origin}//evil.example.com/x`)
+    expect(elsewhere.headers.get('location') ?? '/').toMatch(/^\/(?!\/)/)
+  })
+
   test.each([
     ['no address', {}],
     ['another scheme', { redirect_uris: ['javascript://x/%0aalert(1)'] }],
