@@ -232,9 +232,14 @@ describe('a code', () => {
     expect((await exchange(target)).body.error).toBe('invalid_target')
     const grant = { ...fields, grant_type: 'refresh_token' }
     expect((await exchange(grant)).body.error).toBe('unsupported_grant_type')
-    service.clock.advance(2 * MINUTE_MS)
+    service.clock.advance(120)
     expect((await exchange(fields)).body.error).toBe('invalid_grant')
     expect(await service.sql`select from tokens`).toHaveLength(0)
+    const twice = await fetchHere(`${origin}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams([...Object.entries(fields), ['code', 'x']]),
+    })
+    expect([twice.status, await twice.json()]).toMatchObject([400, { error: 'invalid_request' }])
   })
 
   test('needs a signature for this page: not one of another wallet, host or scope', async () => {
