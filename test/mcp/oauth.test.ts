@@ -344,6 +344,13 @@ describe('a request of a program', () => {
     expect(await (await fetchHere((await authorizeUrl()).url)).text()).toContain('class="qr"')
   })
 
+  test('cannot reorder the words of the page by its name', async () => {
+    const name = 'שלום'
+    const { body } = await register({ redirect_uris: [RETURN], client_name: name })
+    const { url } = await authorizeUrl({ client_id: body.client_id })
+    expect(await (await fetchHere(url)).text()).toContain(`\u2068${name}\u2069`)
+  })
+
   test('ticks nothing by a form of another site', async () => {
     const { url } = await authorizeUrl({ scope: 'read write spend' })
     const body = new URLSearchParams({ spend: 'on', wallet: ALICE.address, answer: 'message' })
