@@ -25,6 +25,7 @@ import { createPChain, type PChain } from '#src/chain/pchain.ts'
 import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import { createRecoveryPool, logRecoveryCode } from '#src/chain/signatures/recovery-pool.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl/xrpl.ts'
+import { createProver } from '#src/channels/hooks/receiver-proof.ts'
 import { createChannels } from '#src/channels/index.ts'
 import { createMailer, type MailServer } from '#src/channels/mail/mailer.ts'
 import { createSharedPace, paceLimits } from '#src/channels/telegram/pace.ts'
@@ -174,11 +175,13 @@ export function createApp(
     from: config.email.from ?? '',
     publicUrl: config.publicUrl,
   }
+  const box = createSecretBox(config.secretKey, config.previousSecretKey)
   const channels = createChannels({
     ...mail,
     telegram: access,
     botUsername: () => bot?.username(),
     allowPrivateUrls: config.webhook.allowPrivate,
+    prove: createProver({ box, publicUrl: config.publicUrl }),
     sendsNothing,
   })
   const chainId = config.chain.id
@@ -221,7 +224,6 @@ export function createApp(
   }
   const { publicUrl } = config
   const botUsername = () => bot?.username()
-  const box = createSecretBox(config.secretKey, config.previousSecretKey)
   const factSource = {
     ...{ chain, clock, log, meters, chainId, recovery },
     pricedTokens: billing.payments.tokens,

@@ -35,6 +35,8 @@ export type Channels = Readonly<Record<ChannelKey, ServiceChannel>>
 export interface ChannelDeps extends MailDeps, TelegramDeps {
   /** Whether hooks may use http and private addresses: tests and sandbox only. */
   readonly allowPrivateUrls: boolean
+  /** Headers of webhooks to the test receivers of this service. */
+  readonly prove?: (url: string, body: string) => Readonly<Record<string, string>>
   /** Whether no channel sends anything: what would be sent waits. */
   readonly sendsNothing?: boolean
 }

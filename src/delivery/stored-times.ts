@@ -9,6 +9,7 @@ import {
   deliveryQueue,
   IS_OUTDATED,
   outagePictures,
+  receivedDeliveries,
   sentMessages,
 } from './tables.ts'
 
@@ -24,4 +25,5 @@ export const STORED_TIMES: readonly StoredTimes[] = [
   timesSince(sentMessages, 'sentAt', ['openedAt', 'reviseAt', 'leasedUntil'], isWrittenAfter),
   timesWithin(sentMessages, { reviseAt: RETRY_MS_MAX, leasedUntil: LEASE_MS }, () => IS_OUTDATED),
   timesWithin(outagePictures, { plannedAt: 0 }),
+  timesWithin(receivedDeliveries, { receivedAt: 0 }),
 ]

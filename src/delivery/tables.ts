@@ -283,3 +283,21 @@ export const sentMessages = pgTable(
       .where(sql`revise_at is not null`),
   ],
 )
+
+/** What arrived at test receivers. `address` is the SHA-256 of the receiver's code, hex. */
+export const receivedDeliveries = pgTable(
+  'received_deliveries',
+  {
+    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    address: text('address').notNull(),
+    receivedAt: timestamp('received_at', { withTimezone: true }).notNull(),
+    /** Names and values, in the order in which they are shown. */
+    headers: json('headers').notNull().$type<readonly (readonly [string, string])[]>(),
+    /** The body as it was sent, over which the signature is. */
+    body: text('body').notNull(),
+  },
+  (table) => [
+    index('received_deliveries_address').on(table.address, table.id),
+    index('received_deliveries_age').on(table.receivedAt),
+  ],
+)

@@ -4,6 +4,7 @@ import { pruneSignIns } from '#src/auth/service.ts'
 import { pruneFreeCalls } from '#src/billing/metering/service.ts'
 import { pruneTopups } from '#src/billing/topups/service.ts'
 import { prunePaces } from '#src/channels/telegram/pace.ts'
+import { pruneReceived } from '#src/delivery/receiver/receiver.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { pruneNotices } from '#src/notices/service.ts'
 import { pruneAnswers } from '#src/operations/gate/idempotency.ts'
@@ -28,6 +29,7 @@ export const prune: Job = {
     await pruneAnswers(app)
     await pruneCounts(app)
     await prunePaces(app)
+    await pruneReceived(app)
     await pruneFreeCalls(app)
     await pruneTopups(app)
     await app.facts.prune()

@@ -18,7 +18,15 @@ export interface Caller {
 }
 
 /** Kinds of links to pages. Each allows the operations of its kind and no others. */
-export const LINK_KINDS = ['confirm', 'unsubscribe', 'pay', 'alert', 'connect', 'tokens'] as const
+export const LINK_KINDS = [
+  'confirm',
+  'unsubscribe',
+  'pay',
+  'alert',
+  'connect',
+  'tokens',
+  'receiver',
+] as const
 
 export type LinkKind = (typeof LINK_KINDS)[number]
 

@@ -30,6 +30,7 @@ import { providerFiles } from './providers/files.ts'
 import { providerPage } from './providers/provider.ts'
 import { providersPage } from './providers/providers.ts'
 import { reportPage } from './providers/report.ts'
+import { receiverPage } from './receiver/receiver.ts'
 import { siteFiles } from './site-files.ts'
 import { authorizePage } from './tokens/authorize.ts'
 import { tokensPage } from './tokens/tokens.ts'
@@ -53,6 +54,7 @@ const PAGES = [
   unsubscribePage,
   tokensPage,
   authorizePage,
+  receiverPage,
   problemPages,
   siteFiles,
   notFoundPage,

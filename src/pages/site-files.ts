@@ -19,6 +19,7 @@ const PRIVATE_PATHS = [
   '/confirm/',
   '/oauth/',
   '/pay/',
+  '/receiver/',
   '/unsubscribe/',
   `${API_PREFIX}/`,
 ]

@@ -153,6 +153,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   host: 'code',
   id: 'identifier',
   input: 'name',
+  kept: 'number',
   kind: 'term',
   known: 'number',
   label: {
@@ -286,6 +287,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   tag: 'code',
   target: 'name',
   terms: { 'bot:trial.offer': 'term', otherwise: 'sentence' },
+  test: 'term',
   threshold: 'amount',
   time: {
     'operations:does.*': 'instant',
@@ -318,7 +320,11 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   total: 'number',
   type: 'term',
   unit: 'amount',
-  until: { 'bot:toast.chatQuiet': 'clock', otherwise: 'near' },
+  until: {
+    'bot:toast.chatQuiet': 'clock',
+    'pages:receiver.address.about': 'clock',
+    otherwise: 'near',
+  },
   uptime: 'term',
   url: 'code',
   usd: 'amount',

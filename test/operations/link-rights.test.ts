@@ -11,6 +11,7 @@ import { invoke } from '#src/operations/gate/invoke.ts'
 import { REGISTRY } from '#src/operations/index.ts'
 import * as links from '#src/operations/pages/links.ts'
 import * as lookUps from '#src/operations/pages/look-ups.ts'
+import * as receiver from '#src/operations/pages/receiver.ts'
 import * as tokens from '#src/operations/pages/tokens.ts'
 import { serviceOnly } from '../support/harness.ts'
 
@@ -28,8 +29,8 @@ const isOperation = (value: object | string): value is OperationWith<unknown> =>
 const linkOperations: readonly OperationWith<unknown>[] = Object.values(links)
 const operations: readonly OperationWith<unknown>[] = [
   ...REGISTRY,
-  ...[chat, chatAlerts, chatDestinations, chatStatus, lookUps, previews, tokens].flatMap((room) =>
-    Object.values(room).filter(isOperation),
+  ...[chat, chatAlerts, chatDestinations, chatStatus, lookUps, previews, receiver, tokens].flatMap(
+    (room) => Object.values(room).filter(isOperation),
   ),
   ...linkOperations,
 ]

@@ -129,7 +129,7 @@ export async function openSite(over: Readonly<Record<string, string>> = {}) {
       return { alertId, path: new URL(alertUrl(app, { alertId, recipientId })).pathname }
     },
     /** Listens on loopback, for a browser. */
-    listen: () => server.listen({ host: '127.0.0.1', port: 0 }),
+    listen: (port = 0) => server.listen({ host: '127.0.0.1', port }),
     close: async () => {
       await service.close()
       await inbox.close()

@@ -46,6 +46,7 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
     'telegram_updates',
     'connect_codes',
   ],
+  'a test receiver, which anybody with its address may read': ['received_deliveries'],
   'a mailbox': ['mail_refusals'],
   'a caller, with or without a wallet': ['free_calls', 'rate_counts'],
   'the service': [

@@ -1,6 +1,7 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
 import { isOpenLink } from '#src/channels/card/wording.ts'
+import { RECEIVER_PATH } from '#src/channels/hooks/receiver-proof.ts'
 import {
   CHANNEL_KEYS,
   REGISTRY as CHANNELS,
@@ -124,7 +125,11 @@ export async function showChatLink(ctx: BotContext, link: TelegramLink): Promise
 const addressQuestion = defineQuestion({
   kind: 'rec.add',
   about: z.object({ channel: z.enum(TYPED_CHANNELS) }),
-  ask: async (ctx, { channel }) => addQuestion(ctx.reader, channel),
+  ask: async (ctx, { channel }) => {
+    const url = `${ctx.app.publicUrl}${RECEIVER_PATH}`
+    const hasTest = channel === 'webhook' && isOpenLink(url)
+    return addQuestion(ctx.reader, channel, hasTest ? url : undefined)
+  },
   answer: async (ctx, { channel }, text) => {
     await addTypedRecipient(ctx, channel, channel === 'email' ? mailboxIn(text) : text.trim())
     return undefined

@@ -142,9 +142,13 @@ export function backToList(t: Reader['t']): Button {
   return act(`‹ ${t('bot:button.recipients')}`, packed('rec.list'))
 }
 
-/** Question for the address of a destination. */
-export function addQuestion({ t }: Reader, channel: TypedChannel): View {
-  return screen([t.html(`bot:rec.ask.${channel}`)], [[backToList(t)]])
+/**
+ * Question for the address of a destination.
+ * @param testUrl page that gives an address for a test; undefined where there is none
+ */
+export function addQuestion({ t }: Reader, channel: TypedChannel, testUrl?: string): View {
+  const test = testUrl === undefined ? [] : [{ label: t('bot:button.testAddress'), url: testUrl }]
+  return screen([t.html(`bot:rec.ask.${channel}`)], [test, [backToList(t)]])
 }
 
 /** Longest mailbox that fits into the data of a button. */

@@ -96,6 +96,8 @@ export const WEBHOOK_HEADERS = [
 const SENT_KINDS: readonly EnvelopeKind[] = ['alert', 'raised']
 
 interface Deps extends HookDeps {
+  /** Headers by which a test receiver of this service knows that this service sent the body; none for other URLs. */
+  readonly prove?: (url: string, body: string) => Readonly<Record<string, string>>
   /** Groups of a host. */
   readonly groupsOf?: (host: string) => readonly string[]
 }
@@ -131,6 +133,7 @@ function createWebhook(deps: Deps): Channel<unknown> {
         'Content-Type': 'application/json',
         'User-Agent': deps.userAgent,
         ...signedHeaders(destination, envelope, body, context),
+        ...deps.prove?.(destination.url, body),
       }
       if (destination.url === CANARY_WEBHOOK_URL) return { statusCode: 200 }
       const answer = await deps.post(destination.url, {

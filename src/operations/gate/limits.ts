@@ -24,6 +24,7 @@ export const RATE_CLASSES = {
   status: { requests: 120, seconds: MINUTE_SECONDS },
   act: { requests: 60, seconds: MINUTE_SECONDS },
   page: { requests: 600, seconds: MINUTE_SECONDS },
+  receive: { requests: 60, seconds: MINUTE_SECONDS },
   follow: { requests: 10, seconds: DAY_SECONDS },
 } as const satisfies Readonly<
   Record<string, { readonly requests: number; readonly seconds: number }>

@@ -13,6 +13,7 @@ import { createChallenge, listTokens, revokeToken } from '#src/auth/service.ts'
 import { readTokensLink } from '#src/auth/tokens-link.ts'
 import { ConfirmTopup } from '#src/billing/topups/model.ts'
 import * as payment from '#src/billing/topups/service.ts'
+import * as receiver from '#src/delivery/receiver/receiver.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
@@ -232,4 +233,25 @@ export const revokeTokenOnPage = defineLinkOperation({
     }
     await revokeToken(app, { wallet, scopes, via: 'page' }, body)
   },
+})
+
+/** Reads what arrived at a test receiver. */
+export const getReceiver = defineLinkOperation({
+  id: 'getReceiver',
+  scope: 'link:receiver',
+  rate: 'read',
+  handle: ({ app, caller }) => receiver.readReceiver(app, caller.code),
+})
+
+/** Takes a delivery of this service. Returns whether the receiver is still there. */
+export const receiveDelivery = defineLinkOperation({
+  id: 'receiveDelivery',
+  scope: 'link:receiver',
+  rate: 'receive',
+  body: z.strictObject({
+    headers: z.record(z.string(), z.string()),
+    body: z.string(),
+    proof: z.string(),
+  }),
+  handle: ({ app, caller, body }) => receiver.receiveDelivery(app, caller.code, body),
 })

@@ -1,6 +1,6 @@
 // Script of the alert page: copies values, and updates the content while the alert is open.
 
-import { find, offerCopies } from './dom.js'
+import { find, lookAgain, offerCopies } from './dom.js'
 
 const POLL_MS = 15_000
 
@@ -14,21 +14,9 @@ if (find('#live').dataset.live !== undefined) setInterval(() => void refresh(), 
 async function refresh() {
   const live = find('#live')
   if (document.hidden || live.contains(document.activeElement)) return
-  const fresh = await look()
+  const fresh = await lookAgain('#live')
   if (fresh === undefined || fresh.innerHTML === shown) return
   shown = fresh.innerHTML
   live.replaceChildren(...fresh.childNodes)
   offerCopies()
-}
-
-/** @returns {Promise<Element | undefined>} undefined if the service does not answer */
-async function look() {
-  try {
-    const response = await fetch(location.href)
-    if (!response.ok) return undefined
-    const page = new DOMParser().parseFromString(await response.text(), 'text/html')
-    return page.querySelector('#live') ?? undefined
-  } catch {
-    return undefined
-  }
 }

@@ -99,9 +99,9 @@ export function showCopied(button, done) {
 
 /** @param {HTMLButtonElement} button */
 function offerCopy(button) {
-  const { copy = '', done = '' } = button.dataset
   button.hidden = false
   button.addEventListener('click', async () => {
+    const { copy = '', done = '' } = button.dataset
     await navigator.clipboard.writeText(copy)
     showCopied(button, done)
   })
@@ -139,6 +139,24 @@ export async function post(path, fields) {
     const body = new URLSearchParams(fields)
     const response = await fetch(path, { method: 'POST', headers, body })
     return { isOk: response.ok, body: await response.json() }
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Asks the service for this page again.
+ *
+ * @param {string} selector
+ * @returns {Promise<Element | undefined>} the first element of the selector in the new page; undefined if the service
+ * does not answer
+ */
+export async function lookAgain(selector) {
+  try {
+    const response = await fetch(location.href)
+    if (!response.ok) return undefined
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+    return page.querySelector(selector) ?? undefined
   } catch {
     return undefined
   }
