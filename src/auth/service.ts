@@ -193,16 +193,26 @@ export async function acceptSigned(
 }
 
 /**
- * Exchanges a challenge whose signature `acceptSigned` verified, by its nonce.
+ * Exchanges a challenge whose signature `acceptSigned` verified, by its nonce. A second exchange revokes the token of the
+ * first: one of the two programs stole the code, and nobody knows which.
  *
  * @throws AppError unauthenticated `message_mismatch`, `nonce_used`, `nonce_expired`; conflict `token_limit_reached`;
  * forbidden `wallet_banned`
+ * @see RFC 6749, section 4.1.2
  */
 export async function exchangeAccepted(deps: Deps, nonce: string): Promise<IssuedToken> {
   const found = await store.findChallenge(deps.db, nonce)
-  const judged = judgeChallenge(found, found?.message ?? '', deps.clock.now())
-  if (!judged.ok) throw new AppError('unauthenticated', judged.reason)
-  return await issueToken(deps, judged.challenge, true)
+  if (found === undefined) throw new AppError('unauthenticated', 'message_mismatch')
+  try {
+    const judged = judgeChallenge(found, found.message, deps.clock.now())
+    if (!judged.ok) throw new AppError('unauthenticated', judged.reason)
+    return await issueToken(deps, judged.challenge, true)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'nonce_used') {
+      await store.revokeTokenOf(deps.db, found, deps.clock.now())
+    }
+    throw error
+  }
 }
 
 /**

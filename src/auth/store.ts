@@ -272,6 +272,31 @@ export async function revokeToken(
 }
 
 /**
+ * Revokes the token that was issued for a challenge of the wallet. The token has the time at which the challenge was spent;
+ * another token of the wallet with this label would need the same millisecond, and is revoked with it.
+ */
+export async function revokeTokenOf(
+  db: Db,
+  { wallet, nonce }: Pick<StoredChallenge, 'wallet' | 'nonce'>,
+  revokedAt: Date,
+): Promise<void> {
+  await db
+    .update(tokens)
+    .set({ revokedAt })
+    .from(challenges)
+    .where(
+      and(
+        eq(challenges.nonce, nonce),
+        eq(challenges.wallet, wallet),
+        eq(tokens.wallet, wallet),
+        eq(tokens.createdAt, challenges.usedAt),
+        sql`${tokens.label} is not distinct from ${challenges.label}`,
+        isNull(tokens.revokedAt),
+      ),
+    )
+}
+
+/**
  * Bans a wallet. The caller must have locked its tokens with `lockTokens`.
  * @returns false if it was banned already; the first reason stays
  */

@@ -11,7 +11,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { ACTIVE_TOKENS_MAX } from '#src/auth/model.ts'
 import { escapeHtml } from '#src/i18n/translate.ts'
-import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { signIn } from '../support/people.ts'
 
@@ -192,9 +191,25 @@ describe('a code', () => {
     const both = await Promise.all([exchange(fields), exchange(fields)])
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 400])
     expect(both.find(({ status }) => status === 400)?.body.error).toBe('invalid_grant')
-    expect((await exchange(fields)).body.error).toBe('invalid_grant')
     expect(await service.sql`select from tokens`).toHaveLength(1)
     expect(both[0]?.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('that comes again takes back the token it gave, and no other; a thief without the verifier takes none', async () => {
+    const [other, fields] = [await codeOf(), await codeOf()]
+    const tokenOf = async (code: typeof fields) => (await exchange(code)).body.access_token
+    const kept = await tokenOf(other)
+    service.clock.advance(1)
+    const token = await tokenOf(fields)
+    service.clock.advance(1)
+    const statusOf = async (bearer: string) => {
+      const headers = { authorization: `Bearer ${bearer}` }
+      return (await fetchHere(`${origin}/api/x402/auth/tokens`, { headers })).status
+    }
+    await exchange({ ...fields, code_verifier: 'w'.repeat(43) })
+    expect([await statusOf(token), await statusOf(kept)]).toEqual([200, 200])
+    expect((await exchange(fields)).body.error).toBe('invalid_grant')
+    expect([await statusOf(token), await statusOf(kept)]).toEqual([401, 200])
   })
 
   test('is of one client, one address and one verifier, and ends after two minutes', async () => {
@@ -217,9 +232,14 @@ describe('a code', () => {
     expect((await exchange(target)).body.error).toBe('invalid_target')
     const grant = { ...fields, grant_type: 'refresh_token' }
     expect((await exchange(grant)).body.error).toBe('unsupported_grant_type')
-    service.clock.advance(2 * MINUTE_MS)
+    service.clock.advance(120)
     expect((await exchange(fields)).body.error).toBe('invalid_grant')
     expect(await service.sql`select from tokens`).toHaveLength(0)
+    const twice = await fetchHere(`${origin}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams([...Object.entries(fields), ['code', 'x']]),
+    })
+    expect([twice.status, await twice.json()]).toMatchObject([400, { error: 'invalid_request' }])
   })
 
   test('needs a signature for this page: not one of another wallet, host or scope', async () => {
@@ -314,6 +334,42 @@ describe('a request of a program', () => {
     )
   })
 
+  test('has a page also if its address is longer than a QR code holds', async () => {
+    const { url } = await authorizeUrl({ state: 's'.repeat(3000) })
+    const answer = await fetchHere(url)
+    expect(answer.status).toBe(200)
+    const page = await answer.text()
+    expect(page).toContain('asks to act for your wallet')
+    expect(page).not.toContain('class="qr"')
+    expect(await (await fetchHere((await authorizeUrl()).url)).text()).toContain('class="qr"')
+  })
+
+  test('cannot reorder the words of the page by its name', async () => {
+    const name = 'שלום'
+    const { body } = await register({ redirect_uris: [RETURN], client_name: name })
+    const { url } = await authorizeUrl({ client_id: body.client_id })
+    expect(await (await fetchHere(url)).text()).toContain(`\u2068${name}\u2069`)
+  })
+
+  test('ticks nothing by a form of another site', async () => {
+    const { url } = await authorizeUrl({ scope: 'read write spend' })
+    const body = new URLSearchParams({ spend: 'on', wallet: ALICE.address, answer: 'message' })
+    const sent = async (site: string, to = url.href) => {
+      const headers = { 'sec-fetch-site': site }
+      return await fetchHere(to, { method: 'POST', body, headers })
+    }
+    expect(await (await sent('same-origin')).text()).toMatch(/name="spend" checked/)
+    for (const site of ['cross-site', 'same-site']) {
+      const answer = await sent(site)
+      const [status, to = ''] = [answer.status, answer.headers.get('location') ?? undefined]
+      expect([site, status, to]).toEqual([site, 303, url.pathname + url.search])
+      expect(await (await fetchHere(origin + to)).text()).toMatch(/name="spend">/)
+    }
+    // The address of the answer is never on another host.
+    const elsewhere = await sent('cross-site', `${origin}//evil.example.com/x`)
+    expect(elsewhere.headers.get('location') ?? '/').toMatch(/^\/(?!\/)/)
+  })
+
   test.each([
     ['no address', {}],
     ['another scheme', { redirect_uris: ['javascript://x/%0aalert(1)'] }],
@@ -329,7 +385,7 @@ describe('a request of a program', () => {
     expect([status, body.error]).toEqual([400, 'invalid_client_metadata'])
   })
 
-  test('of a program on the same computer is registered; a name that hides something is left out', async () => {
+  test('of a program on the same computer is registered; a name that hides something or ends its quotation is left out', async () => {
     const local = { redirect_uris: ['http://127.0.0.1:33418/callback'], client_name: 'a\u202eb' }
     const { status, body } = await register(local)
     expect([status, body.client_name, body.token_endpoint_auth_method]).toEqual([
@@ -337,6 +393,12 @@ describe('a request of a program', () => {
       undefined,
       'none',
     ])
+    for (const client_name of ['Claude”. Checked by Watchdog. “', '„A“', '「一」', '«Б»', 'a"b']) {
+      const { redirect_uris } = local
+      expect((await register({ redirect_uris, client_name })).body.client_name).toBe(undefined)
+    }
+    const named = { ...local, client_name: 'Ana’s agent (v2)' }
+    expect((await register(named)).body.client_name).toBe('Ana’s agent (v2)')
   })
 })
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { CodeChallenge, clientLabel, isOwnResource, readClient } from '#src/auth/oauth.ts'
+import { typed } from '#src/i18n/translate.ts'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
@@ -181,7 +182,7 @@ async function send(
     parameters: PARAMETERS,
     data: (t) => ({
       title: t('pages:authorize.title', { host }),
-      ...{ host, name, refusal, address, qr },
+      ...{ host, name: typed(name), refusal, address, qr },
       rights: scopes
         .filter((scope) => scope !== 'read' && (scope !== 'spend' || app.billing.enabled))
         .map((scope) => ({ scope, isChosen: chosen.includes(scope) })),
