@@ -6,6 +6,8 @@ import { createProver, PROOF_HEADER } from '#src/channels/hooks/receiver-proof.t
 import { loadConfig } from '#src/config.ts'
 import { everySlice } from '#src/db/slices.ts'
 import { pruneReceived } from '#src/delivery/receiver/receiver.ts'
+import { Label } from '#src/kernel/label.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { registerPages } from '#src/pages/index.ts'
 import { testEnvironment } from '../support/environment.ts'
@@ -179,4 +181,12 @@ test('a receiver is opened in the language that the link chose, and every openin
   expect(one).toMatch(/^\/receiver\/[\w-]{50,90}\?lang=de$/)
   expect(one).not.toBe(two)
   expect((await site.get(one)).text).toContain('Ihr erster Webhook')
+})
+
+test.each(
+  LOCALES,
+)('the name of the webhook is a label that the API takes, in %s', async (locale) => {
+  const { html } = await site.get(await openReceiver(`?lang=${locale}`))
+  const name = /data-name="([^"]+)"/.exec(html)?.[1]
+  expect(Label.safeParse(name).error).toBeUndefined()
 })

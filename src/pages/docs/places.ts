@@ -137,6 +137,7 @@ function webhooks(app: App, t: Translate): SearchedPlace[] {
   const verify = t('pages:docs.webhooks.verify')
   return [
     page(WEBHOOKS_PATH, t('pages:docs.webhooks'), t('pages:docs.webhooks.lead')),
+    section('first', t('pages:receiver.title'), t('pages:docs.webhooks.first.text')),
     section('headers', t('pages:docs.webhooks.headers'), t('pages:docs.webhooks'), headers),
     section(
       'body',

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { PROOF_HEADER, RECEIVER_PATH } from '#src/channels/hooks/receiver-proof.ts'
 import { RECEIVED_MAX, type TestReceiver } from '#src/delivery/receiver/model.ts'
 import { formatDateTime, formatTime } from '#src/i18n/format.ts'
+import { withoutIsolates } from '#src/i18n/isolates.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/gate/invoke.ts'
@@ -77,6 +78,8 @@ function send(
     data: (t) => ({
       title: t('pages:receiver.title'),
       address,
+      // A label takes no signs of direction.
+      name: withoutIsolates(t('pages:receiver.name')),
       about: t('pages:receiver.address.about', {
         until: formatTime(receiver.expiresAt, t.locale, zone, { offset: true }),
         kept: RECEIVED_MAX,
