@@ -175,7 +175,7 @@ export async function exchangeToken(deps: SignInDeps, input: TokenRequest): Prom
 /**
  * Verifies a signed challenge and leaves it unspent, for a code that is exchanged later. A wrong signature spends it.
  *
- * @throws the errors of `signIn`
+ * @throws the errors of `signIn`, which a banned wallet gets here, too
  * @throws AppError conflict `token_limit_reached`
  */
 export async function acceptSigned(
@@ -184,6 +184,9 @@ export async function acceptSigned(
 ): Promise<StoredChallenge> {
   return await verify(deps, request, async (challenge, isSigned) => {
     if (!isSigned) await issueToken(deps, challenge, isSigned)
+    if ((await store.findBan(deps.db, challenge.wallet)) !== undefined) {
+      throw new AppError('forbidden', 'wallet_banned')
+    }
     const listed = await store.listTokens(deps.db, challenge.wallet, deps.clock.now())
     const active = listed.filter((row) => tokenStatus(row, deps.clock.now()) === 'active')
     if (active.length < ACTIVE_TOKENS_MAX) return challenge
@@ -193,16 +196,26 @@ export async function acceptSigned(
 }
 
 /**
- * Exchanges a challenge whose signature `acceptSigned` verified, by its nonce.
+ * Exchanges a challenge whose signature `acceptSigned` verified, by its nonce. If it was exchanged before, somebody else
+ * may have the first token, which is revoked.
  *
+ * @see RFC 6749, section 4.1.2
  * @throws AppError unauthenticated `message_mismatch`, `nonce_used`, `nonce_expired`; conflict `token_limit_reached`;
  * forbidden `wallet_banned`
  */
 export async function exchangeAccepted(deps: Deps, nonce: string): Promise<IssuedToken> {
   const found = await store.findChallenge(deps.db, nonce)
   const judged = judgeChallenge(found, found?.message ?? '', deps.clock.now())
-  if (!judged.ok) throw new AppError('unauthenticated', judged.reason)
-  return await issueToken(deps, judged.challenge, true)
+  try {
+    if (!judged.ok) throw new AppError('unauthenticated', judged.reason)
+    return await issueToken(deps, judged.challenge, true)
+  } catch (error) {
+    const isAgain = error instanceof AppError && error.code === 'nonce_used'
+    if (isAgain && found !== undefined) {
+      await store.revokeTokenOf(deps.db, found, deps.clock.now())
+    }
+    throw error
+  }
 }
 
 /**

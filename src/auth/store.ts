@@ -271,6 +271,19 @@ export async function revokeToken(
   return revoked.length > 0
 }
 
+/** Revokes the token that a used challenge was exchanged for: the one that was created when the challenge was used. */
+export async function revokeTokenOf(
+  db: Db,
+  { nonce, wallet }: Pick<StoredChallenge, 'nonce' | 'wallet'>,
+  revokedAt: Date,
+): Promise<void> {
+  await db.execute(sql`
+    update tokens set revoked_at = ${revokedAt}::timestamptz from challenges
+    where challenges.nonce = ${nonce} and challenges.wallet = ${wallet} and tokens.wallet = ${wallet}
+      and tokens.created_at = challenges.used_at and tokens.label is not distinct from challenges.label
+      and tokens.revoked_at is null`)
+}
+
 /**
  * Bans a wallet. The caller must have locked its tokens with `lockTokens`.
  * @returns false if it was banned already; the first reason stays
