@@ -2,6 +2,9 @@ import { createRequire } from 'node:module'
 
 const requirePackage = createRequire(import.meta.url)
 
+/** Longest text of a code whose dots a phone can still tell apart at the size of the pages. */
+export const QR_LENGTH_MAX = 1000
+
 /** A QR code as a data URL, with quiet zone and medium error correction. */
 export async function qrImage(text: string): Promise<string> {
   const options = { type: 'svg', errorCorrectionLevel: 'M', margin: 4 } as const

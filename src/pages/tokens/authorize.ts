@@ -1,6 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { CodeChallenge, clientLabel, isOwnResource, readClient } from '#src/auth/oauth.ts'
+import {
+  CodeChallenge,
+  clientHost,
+  clientLabel,
+  isOwnResource,
+  mayReturnTo,
+  readClient,
+} from '#src/auth/oauth.ts'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
@@ -10,7 +17,7 @@ import { createChallenge } from '#src/operations/rest/auth.ts'
 import { chainParams } from '../chain-params.ts'
 import { formOf } from '../form.ts'
 import { localeOf, sendPage } from '../layout.ts'
-import { qrImage } from '../qr.ts'
+import { QR_LENGTH_MAX, qrImage } from '../qr.ts'
 import { answerScript, isScript, type RefusalView, refusalOf } from '../refusal-page.ts'
 import { walletApps } from '../wallet-apps.ts'
 
@@ -96,7 +103,7 @@ export function authorizePage(server: FastifyInstance, app: App): void {
 function readRequest(app: App, query: unknown): Request | string {
   const asker = Asker.safeParse(query).data
   const client = asker && readClient(app, asker.client_id)
-  if (asker === undefined || client?.redirect_uris.includes(asker.redirect_uri) !== true) {
+  if (asker === undefined || client === undefined || !mayReturnTo(client, asker.redirect_uri)) {
     throw new AppError('not_found', 'link_not_valid')
   }
   const { client_id: clientId, redirect_uri: redirectUri, state } = asker
@@ -112,7 +119,7 @@ function readRequest(app: App, query: unknown): Request | string {
   if (names.some((name) => !scopes.includes(name as Scope))) return refuse('invalid_scope')
   if (resource !== undefined && !isOwnResource(app.publicUrl, resource))
     return refuse('invalid_target')
-  const host = clientLabel(redirectUri)
+  const host = clientHost(redirectUri)
   const name = client.client_name ?? host
   return { clientId, redirectUri, codeChallenge, state, scopes, host, name }
 }
@@ -130,10 +137,10 @@ function answerUrl(
 }
 
 /** Creates the challenge, with no more scopes than the program asked for, and its host as the name of the token. */
-async function makeMessage(app: App, request: FastifyRequest, { scopes, host }: Request) {
+async function makeMessage(app: App, request: FastifyRequest, { scopes, redirectUri }: Request) {
   const { wallet, chosen } = formFields(request)
   const granted = scopes.filter((scope) => scope === 'read' || chosen.includes(scope))
-  const body = { wallet, scopes: granted, label: host }
+  const body = { wallet, scopes: granted, label: clientLabel(redirectUri) }
   const { message } = await ask(app, request, createChallenge, body)
   return { message }
 }
@@ -172,7 +179,8 @@ async function send(
   { chosen, wallet, message, signature, refusal }: Shown,
 ): Promise<FastifyReply> {
   const address = app.publicUrl + request.url
-  const qr = await qrImage(address)
+  // Some programs send a state of any length; no code holds more than 2331 bytes.
+  const qr = address.length > QR_LENGTH_MAX ? undefined : await qrImage(address)
   const { host, name, scopes } = asked
   return sendPage(app, request, reply, {
     view: 'authorize',
@@ -215,8 +223,8 @@ function refuse(
     parameters: PARAMETERS,
     data: (t) => ({
       title: t('errors:validation_failed.title'),
-      lead: t('pages:authorize.wrong', { host: clientLabel(backUrl) }),
-      host: clientLabel(backUrl),
+      lead: t('pages:authorize.wrong', { host: clientHost(backUrl) }),
+      host: clientHost(backUrl),
       backUrl,
     }),
   })
