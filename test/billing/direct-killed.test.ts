@@ -24,6 +24,8 @@ import {
 /** A process may die at any step of a payment: what was transferred is credited once, and what was not is not. */
 
 const EXAMPLE = join(import.meta.dirname, '../../examples/x402.mjs')
+/** Id of the lock on which a charge waits. */
+const HELD = 402_402
 let world: DirectWorld
 const upstream = createServer((_request, response) => response.end('{"rewards":7}'))
 
@@ -36,7 +38,7 @@ afterAll(async () => {
   const [ledger, arrived] = [await creditedUnits(world), await received(world)]
   await world.close()
   expect(ledger).toBe(arrived)
-  expect(arrived).toBe(5n * 2000n)
+  expect(arrived).toBe(6n * 2000n)
 })
 
 /** The service in a process of its own on the same database and chain, behind a proxy of its own. */
@@ -87,6 +89,37 @@ test.each([
   // The same payment pays for the call that got no answer.
   expect(await callWith(world.url, header)).toMatchObject({ status: 200 })
   expect(await entriesOf(payer.address)).toEqual(['topup', 'usage'])
+})
+
+test('a process that is killed between the credit and the charge', async () => {
+  const payer = await newPayer(world)
+  const { service, rpc, url } = await startAnother()
+  const [offer] = await directOffersOf(world.url)
+  const header = await paymentFor(payer, offer)
+  const { sql } = world.database
+  await sql.unsafe(`
+    create function hold_charge() returns trigger language plpgsql as $$
+      begin perform pg_advisory_xact_lock_shared(${HELD}); return new; end $$;
+    create trigger hold_charge before insert on ledger_entries
+      for each row when (new.type = 'usage') execute function hold_charge()`)
+  const holder = await sql.reserve()
+  await holder`select pg_advisory_lock(${HELD})`
+  const call = fetch(url, { headers: { 'payment-signature': header } }).catch(() => undefined)
+  await expect
+    .poll(() => sql`select from pg_locks where objid = ${HELD} and not granted`, { timeout: 20_000 })
+    .toHaveLength(1)
+  await service.kill()
+  await call
+  await holder`select pg_advisory_unlock(${HELD})`
+  holder.release()
+  await sql`drop function hold_charge cascade`
+  await rpc.close()
+  expect(await entriesOf(payer.address)).toEqual(['topup'])
+  await sql`update topups set created_at = created_at - interval '2 minutes'`
+  expect(await callWith(world.url, header)).toMatchObject({ status: 200 })
+  expect(await entriesOf(payer.address)).toEqual(['topup', 'usage'])
+  // It has paid for one call, not for two.
+  expect(await callWith(world.url, header)).toMatchObject({ code: 'payment_used' })
 })
 
 test('the published example pays, with the key of a wallet that has no coins', async () => {
