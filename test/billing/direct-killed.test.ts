@@ -106,7 +106,9 @@ test('a process that is killed between the credit and the charge', async () => {
   await holder`select pg_advisory_lock(${HELD})`
   const call = fetch(url, { headers: { 'payment-signature': header } }).catch(() => undefined)
   await expect
-    .poll(() => sql`select from pg_locks where objid = ${HELD} and not granted`, { timeout: 20_000 })
+    .poll(() => sql`select from pg_locks where objid = ${HELD} and not granted`, {
+      timeout: 20_000,
+    })
     .toHaveLength(1)
   await service.kill()
   await call

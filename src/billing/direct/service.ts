@@ -25,7 +25,14 @@ import {
 import { ONE_DOLLAR } from '../topups/rules.ts'
 import { type FollowDeps, isChainUnavailable } from '../topups/settle.ts'
 import * as store from '../topups/store.ts'
-import type { DirectOffer, PaymentReason, Settler, SignedPayment } from './model.ts'
+import {
+  CLOCK_SKEW_SECONDS,
+  type DirectOffer,
+  PAYMENT_SECONDS,
+  type PaymentReason,
+  type Settler,
+  type SignedPayment,
+} from './model.ts'
 import {
   directOffers,
   directUsageReference,
@@ -95,8 +102,11 @@ const ATTEMPTS_MAX = 5
 const HANDLE_BYTES = 32
 /** Maximum number of payments of one payer that are neither credited nor over. */
 const OPEN_PER_PAYER_MAX = 8
-/** Blocks in which a payment that somebody else sent is looked for: those of the time for which it can be valid. */
-const LOOK_BACK_BLOCKS = 400
+/**
+ * Blocks in which a payment that somebody else sent is looked for: those of the longest time for which it may still be valid.
+ * Flare's blocks are at least a second apart.
+ */
+const LOOK_BACK_BLOCKS = PAYMENT_SECONDS + CLOCK_SKEW_SECONDS
 
 /** Creates the direct payments of this process. */
 export function createDirectPayments(deps: Deps): DirectPayments {
