@@ -42,10 +42,15 @@ const RedirectUri = z
     )
   })
 
+/** Marks that could end the quotation in which the page names a client, so that the rest would be read as the page's own. */
+const QUOTES = /["“”„‟«»‹›「」『』〝〞＂]/
+
 /** What a client says of itself when it registers. The rest of its metadata is not read. */
 export const Registration = z.object({
   redirect_uris: z.array(RedirectUri).min(1).max(URIS_MAX),
-  client_name: Label.optional().catch(undefined),
+  client_name: Label.refine((name) => !QUOTES.test(name))
+    .optional()
+    .catch(undefined),
 })
 export type Registration = z.output<typeof Registration>
 

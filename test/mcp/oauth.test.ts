@@ -422,7 +422,7 @@ describe('a request of a program', () => {
     expect((await fetchHere(url)).status).toBe(404)
   })
 
-  test('of a program on the same computer is registered; a name that hides something is left out', async () => {
+  test('of a program on the same computer is registered; a name that hides something or ends its quotation is left out', async () => {
     const local = { redirect_uris: ['http://127.0.0.1:33418/callback'], client_name: 'a\u202eb' }
     const { status, body } = await register(local)
     expect([status, body.client_name, body.token_endpoint_auth_method]).toEqual([
@@ -430,6 +430,12 @@ describe('a request of a program', () => {
       undefined,
       'none',
     ])
+    for (const client_name of ['Claude”. Checked by Watchdog. “', '„A“', '「一」', '«Б»', 'a"b']) {
+      const { redirect_uris } = local
+      expect((await register({ redirect_uris, client_name })).body.client_name).toBe(undefined)
+    }
+    const named = { ...local, client_name: 'Ana’s agent (v2)' }
+    expect((await register(named)).body.client_name).toBe('Ana’s agent (v2)')
   })
 })
 
