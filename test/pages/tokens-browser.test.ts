@@ -137,6 +137,34 @@ test('a person lets an assistant act: two presses and a signature, and the brows
   expect(seen.problems).toEqual([])
 })
 
+test.each([
+  'en',
+  'ar',
+  'zh',
+])('the longest host and state of a program fit a phone: %s', async (lang) => {
+  const back = `https://${Array.from({ length: 3 }, () => 'a'.repeat(60)).join('.')}.example.com/x`
+  const registered = await site.server.inject({
+    method: 'POST',
+    url: '/oauth/register',
+    payload: { redirect_uris: [back] },
+  })
+  const asked = {
+    ...{ response_type: 'code', client_id: registered.json().client_id, redirect_uri: back },
+    ...{ code_challenge: 'c'.repeat(43), state: 's'.repeat(3000), lang },
+  }
+  for (const method of ['S256', 'plain']) {
+    const query = new URLSearchParams({ ...asked, code_challenge_method: method })
+    await open(`/oauth/authorize?${query}`)
+    await page.setViewportSize({ width: 360, height: 800 })
+    const widths = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement
+      return [scrollWidth, clientWidth]
+    })
+    expect([method, ...widths]).toEqual([method, 360, 360])
+    await context?.close()
+  }
+})
+
 test('the ticks are the scopes: nothing but what the reader chose is signed', async () => {
   await open('/tokens', {})
   await page.getByLabel('change watches').uncheck()
