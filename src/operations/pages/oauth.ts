@@ -23,8 +23,9 @@ export const registerClient = defineChatOperation({
 export const authorizeClient = defineChatOperation({
   id: 'authorizeClient',
   scope: 'none',
-  // Counted also if it succeeds: the challenge stays unused, so that one signature could be checked on and on.
-  rate: 'challenge',
+  // Counted also if it succeeds: the challenge stays unused, so that the chain could be asked about one signature on and on.
+  // A wrong signature uses the challenge up, and challenges are few.
+  rate: 'preview',
   body: TokenRequest.extend({
     clientId: z.string(),
     redirectUri: z.string(),
