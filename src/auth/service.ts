@@ -196,22 +196,22 @@ export async function acceptSigned(
 }
 
 /**
- * Exchanges a challenge whose signature `acceptSigned` verified, by its nonce. If it was exchanged before, somebody else
- * may have the first token, which is revoked.
+ * Exchanges a challenge whose signature `acceptSigned` verified, by its nonce. A second exchange revokes the token of the
+ * first: one of the two programs stole the code, and nobody knows which.
  *
- * @see RFC 6749, section 4.1.2
  * @throws AppError unauthenticated `message_mismatch`, `nonce_used`, `nonce_expired`; conflict `token_limit_reached`;
  * forbidden `wallet_banned`
+ * @see RFC 6749, section 4.1.2
  */
 export async function exchangeAccepted(deps: Deps, nonce: string): Promise<IssuedToken> {
   const found = await store.findChallenge(deps.db, nonce)
-  const judged = judgeChallenge(found, found?.message ?? '', deps.clock.now())
+  if (found === undefined) throw new AppError('unauthenticated', 'message_mismatch')
   try {
+    const judged = judgeChallenge(found, found.message, deps.clock.now())
     if (!judged.ok) throw new AppError('unauthenticated', judged.reason)
     return await issueToken(deps, judged.challenge, true)
   } catch (error) {
-    const isAgain = error instanceof AppError && error.code === 'nonce_used'
-    if (isAgain && found !== undefined) {
+    if (error instanceof AppError && error.code === 'nonce_used') {
       await store.revokeTokenOf(deps.db, found, deps.clock.now())
     }
     throw error

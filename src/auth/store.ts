@@ -271,17 +271,29 @@ export async function revokeToken(
   return revoked.length > 0
 }
 
-/** Revokes the token that a used challenge was exchanged for: the one that was created when the challenge was used. */
+/**
+ * Revokes the token that was issued for a challenge of the wallet. The token has the time at which the challenge was spent;
+ * another token of the wallet with this label would need the same millisecond, and is revoked with it.
+ */
 export async function revokeTokenOf(
   db: Db,
-  { nonce, wallet }: Pick<StoredChallenge, 'nonce' | 'wallet'>,
+  { wallet, nonce }: Pick<StoredChallenge, 'wallet' | 'nonce'>,
   revokedAt: Date,
 ): Promise<void> {
-  await db.execute(sql`
-    update tokens set revoked_at = ${revokedAt}::timestamptz from challenges
-    where challenges.nonce = ${nonce} and challenges.wallet = ${wallet} and tokens.wallet = ${wallet}
-      and tokens.created_at = challenges.used_at and tokens.label is not distinct from challenges.label
-      and tokens.revoked_at is null`)
+  await db
+    .update(tokens)
+    .set({ revokedAt })
+    .from(challenges)
+    .where(
+      and(
+        eq(challenges.nonce, nonce),
+        eq(challenges.wallet, wallet),
+        eq(tokens.wallet, wallet),
+        eq(tokens.createdAt, challenges.usedAt),
+        sql`${tokens.label} is not distinct from ${challenges.label}`,
+        isNull(tokens.revokedAt),
+      ),
+    )
 }
 
 /**

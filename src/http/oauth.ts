@@ -4,7 +4,7 @@
  *
  * @see RFC 8414, RFC 7591, RFC 6749
  */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { codeKey, isOwnResource } from '#src/auth/oauth.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { SCOPES } from '#src/kernel/caller.ts'
@@ -46,23 +46,21 @@ export function registerOAuth(server: FastifyInstance, app: App): void {
       service_documentation: `${publicUrl}/docs`,
     }),
   )
-  server.post(OAUTH_PATHS.register, { bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
+  const errorHandler = refusing(() => 'invalid_client_metadata')
+  const options = { bodyLimit: BODY_BYTES_MAX, errorHandler }
+  server.post(OAUTH_PATHS.register, options, async (request, reply) => {
     const raw = { body: request.body, limitKey: request.clientNetwork }
-    try {
-      const { output } = await invoke(app, registerClient, undefined, raw)
-      return await reply
-        .code(201)
-        .header('cache-control', 'no-store')
-        .send({
-          ...output,
-          client_id_issued_at: Math.floor(app.clock.now().getTime() / 1000),
-          grant_types: ['authorization_code'],
-          response_types: ['code'],
-          token_endpoint_auth_method: 'none',
-        })
-    } catch (error) {
-      return refuse(reply, error, 'invalid_client_metadata')
-    }
+    const { output } = await invoke(app, registerClient, undefined, raw)
+    return await reply
+      .code(201)
+      .header('cache-control', 'no-store')
+      .send({
+        ...output,
+        client_id_issued_at: Math.floor(app.clock.now().getTime() / 1000),
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'none',
+      })
   })
   server.register(async (scope) => addTokenRoute(scope, app))
 }
@@ -74,26 +72,25 @@ function addTokenRoute(scope: FastifyInstance, app: App): void {
   scope.addContentTypeParser(FORM_TYPE, asText, async (_request: unknown, text: string | Buffer) =>
     fieldsOf(text.toString()),
   )
-  scope.post(OAUTH_PATHS.token, async (request, reply) => {
+  const errorHandler = refusing(({ kind }) =>
+    kind === 'invalid' ? 'invalid_request' : 'invalid_grant',
+  )
+  scope.post(OAUTH_PATHS.token, { errorHandler }, async (request, reply) => {
     const { grant_type: grant, resource, ...body } = Object(request.body)
-    try {
-      if (grant !== 'authorization_code') return refuseAs(reply, 'unsupported_grant_type')
-      if (resource !== undefined && !isOwnResource(app.publicUrl, resource)) {
-        return refuseAs(reply, 'invalid_target')
-      }
-      // All people of a hosted assistant come from its network: what others do there must not let a code expire.
-      const limitKey = codeKey(app, Object(body).code) ?? request.clientNetwork
-      const { output } = await invoke(app, exchangeCode, undefined, { body, limitKey })
-      const seconds = (output.expiresAt.getTime() - app.clock.now().getTime()) / 1000
-      return await reply.header('cache-control', 'no-store').send({
-        access_token: output.token,
-        token_type: 'Bearer',
-        expires_in: Math.floor(seconds),
-        scope: output.scopes.join(' '),
-      })
-    } catch (error) {
-      return refuse(reply, error, isInvalid(error) ? 'invalid_request' : 'invalid_grant')
+    if (grant !== 'authorization_code') return refuseAs(reply, 'unsupported_grant_type')
+    if (resource !== undefined && !isOwnResource(app.publicUrl, resource)) {
+      return refuseAs(reply, 'invalid_target')
     }
+    // All people of a hosted assistant come from its network: what others do there must not let a code expire.
+    const limitKey = codeKey(app, Object(body).code) ?? request.clientNetwork
+    const { output } = await invoke(app, exchangeCode, undefined, { body, limitKey })
+    const seconds = (output.expiresAt.getTime() - app.clock.now().getTime()) / 1000
+    return await reply.header('cache-control', 'no-store').send({
+      access_token: output.token,
+      token_type: 'Bearer',
+      expires_in: Math.floor(seconds),
+      scope: output.scopes.join(' '),
+    })
   })
 }
 
@@ -105,14 +102,15 @@ function fieldsOf(text: string): object {
   return Object.fromEntries(fields)
 }
 
-function isInvalid(error: unknown): boolean {
-  return error instanceof AppError && error.kind === 'invalid'
-}
-
-/** @throws the error if it is not the client's */
-function refuse(reply: FastifyReply, error: unknown, code: string): FastifyReply {
-  if (!(error instanceof AppError) || !OF_CLIENT.includes(error.kind)) throw error
-  return refuseAs(reply, code, refusalText(translator('en'), error))
+/**
+ * Answers refusals in the form of OAuth, also those of a body that cannot be read. Other errors are left to the handler
+ * of the server.
+ */
+function refusing(codeOf: (error: AppError) => string) {
+  return (error: unknown, _request: FastifyRequest, reply: FastifyReply) => {
+    if (!(error instanceof AppError) || !OF_CLIENT.includes(error.kind)) throw error
+    return refuseAs(reply, codeOf(error), refusalText(translator('en'), error))
+  }
 }
 
 function refuseAs(reply: FastifyReply, error: string, text?: string): FastifyReply {

@@ -17,6 +17,18 @@ export function readForms(server: FastifyInstance): void {
   )
 }
 
+/**
+ * Whether a page of another site sends a form, which could tick a right, or sign a person in as somebody else. Browsers
+ * say so; mail programs, which may unsubscribe from anywhere, have no other way.
+ *
+ * @see https://www.w3.org/TR/fetch-metadata/
+ */
+export function isForeignForm({ method, url, headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site']
+  const isForeign = site === 'cross-site' || site === 'same-site'
+  return method === 'POST' && isForeign && !url.startsWith('/unsubscribe/')
+}
+
 /** A form's fields; empty for a request without a form. */
 export function formOf(request: FastifyRequest): Readonly<Record<string, unknown>> {
   const { body } = request

@@ -13,9 +13,15 @@ import { connectPage } from './connect/connect.ts'
 import { docsPage } from './docs/docs.ts'
 import { problemPages } from './docs/problems.ts'
 import { answerFailure } from './error-page.ts'
-import { readForms } from './form.ts'
+import { isForeignForm, readForms } from './form.ts'
 import { homePage } from './home/home.ts'
-import { ASSETS_FOLDER, CONTENT_SECURITY_POLICY, PAGE_CSS, SCRIPTS_FOLDER } from './layout.ts'
+import {
+  ASSETS_FOLDER,
+  addressOf,
+  CONTENT_SECURITY_POLICY,
+  PAGE_CSS,
+  SCRIPTS_FOLDER,
+} from './layout.ts'
 import { previewPicture } from './link-preview.ts'
 import { notFoundPage } from './not-found.ts'
 import { payPage } from './pay/pay.ts'
@@ -74,6 +80,10 @@ export async function registerPages(
     if (!/^\/(?:assets|scripts)\//.test(request.url)) {
       await app.limits.admit('page', request.clientNetwork)
     }
+  })
+  // The person sees the page as it is without the form.
+  server.addHook('onRequest', async (request, reply) => {
+    if (isForeignForm(request)) return reply.redirect(addressOf(request), 303)
   })
   await server.register(compress, { global: false, encodings: ['gzip'] })
   const maxAge = HOUR_MS

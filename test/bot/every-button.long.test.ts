@@ -376,7 +376,8 @@ test('every verb that is handled stands on some screen', () => {
 /**
  * Verbs on messages that only events cause, those of groups, money, following and several wallets, and `feed.watch`, which
  * is in answers of a chain. `watch.escLater` stands where everybody hears at once, `alert.card` on the card of a watch with
- * an open alert, `rec.keptDrop` where alerts are kept.
+ * an open alert, `rec.keptDrop` where alerts are kept, and `rec.channel` where somebody made the bot an administrator of a
+ * channel.
  */
 const ELSEWHERE =
-  /^(?:trial|terms|group|topup|slots|subs|ledger|wizard|follow)\b|^(?:none|close|free|feed\.watch|watch\.escLater|alert\.card|rec\.keptDrop|test\.(?:press|try|open)|alert\.(?:un)?ackAll|wallet\.page)$/
+  /^(?:trial|terms|group|topup|slots|subs|ledger|wizard|follow)\b|^(?:none|close|free|feed\.watch|watch\.escLater|alert\.card|rec\.(?:keptDrop|channel)|test\.(?:press|try|open)|alert\.(?:un)?ackAll|wallet\.page)$/

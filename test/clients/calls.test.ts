@@ -196,9 +196,9 @@ describe('retries', () => {
 
   test('follow a timeout, and the last timeout is thrown', async () => {
     answers = [silence, json(200, {})]
-    await client({ timeoutMs: 50 }).getStats()
+    await client({ timeoutMs: 1000 }).getStats()
     answers = [silence]
-    const error = await failureOf(client({ timeoutMs: 50, retries: 0 }).getStats())
+    const error = await failureOf(client({ timeoutMs: 1000, retries: 0 }).getStats())
     expect(error.code).toBe('timeout')
   })
 })

@@ -69,9 +69,9 @@ export function outboxDeps(
 }
 
 /** An outbox in a new database, and a webhook receiver. */
-export async function openOutbox() {
+export async function openOutbox(options: { timeoutMs?: number } = {}) {
   const [database, receiver] = await Promise.all([freshDatabase(), startReceiver()])
-  const deps = outboxDeps(database.db)
+  const deps = outboxDeps(database.db, options)
   let recipients = 0
   const outbox = {
     ...deps,

@@ -32,6 +32,8 @@ test.each<readonly [Locale, string, string]>([
   ['bn', '{{ms}} ms পরে', 'মিলিসেকেন্ড'],
   ['zh', '请向频道发送', '通知渠道'],
   ['hi', 'पिछला सबूत', 'डेटा'],
+  ['hi', 'सामान्य वॉच', 'मॉनिटर'],
+  ['bn', 'সব ওয়াচের জন্য', 'মনিটর'],
   ['ar', 'قم بحذف المراقبة', 'المصدر'],
   ['ar', '\u2068API\u2069: تم بنجاح', 'leave it out'],
 ])('a banned word is found in %s: “%s”', (locale, text, instead) => {

@@ -103,8 +103,8 @@ const HANDLE_BYTES = 32
 /** Maximum number of payments of one payer that are neither credited nor over. */
 const OPEN_PER_PAYER_MAX = 8
 /**
- * Blocks in which a payment that somebody else sent is looked for: those of the longest time for which it may still be valid.
- * Flare's blocks are at least a second apart.
+ * Blocks in which a payment that somebody else sent is looked for: those of the longest time for which it is valid, where
+ * blocks are a second apart.
  */
 const LOOK_BACK_BLOCKS = PAYMENT_SECONDS + CLOCK_SKEW_SECONDS
 

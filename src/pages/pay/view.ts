@@ -35,7 +35,7 @@ export interface PayPage extends PaymentPage {
   /** Link to this page in the same language and time zone. */
   readonly address: string
   /** Data URL of the QR code. */
-  readonly qr: string
+  readonly qr: string | undefined
   /** Reason why the quote could not be renewed. */
   readonly refusal: RefusalView | undefined
 }

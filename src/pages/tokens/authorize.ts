@@ -8,6 +8,7 @@ import {
   mayReturnTo,
   readClient,
 } from '#src/auth/oauth.ts'
+import { typed } from '#src/i18n/translate.ts'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
@@ -17,7 +18,7 @@ import { createChallenge } from '#src/operations/rest/auth.ts'
 import { chainParams } from '../chain-params.ts'
 import { formOf } from '../form.ts'
 import { localeOf, sendPage } from '../layout.ts'
-import { QR_LENGTH_MAX, qrImage } from '../qr.ts'
+import { qrImage } from '../qr.ts'
 import { answerScript, isScript, type RefusalView, refusalOf } from '../refusal-page.ts'
 import { walletApps } from '../wallet-apps.ts'
 
@@ -179,8 +180,7 @@ async function send(
   { chosen, wallet, message, signature, refusal }: Shown,
 ): Promise<FastifyReply> {
   const address = app.publicUrl + request.url
-  // Some programs send a state of any length; no code holds more than 2331 bytes.
-  const qr = address.length > QR_LENGTH_MAX ? undefined : await qrImage(address)
+  const qr = await qrImage(address)
   const { host, name, scopes } = asked
   return sendPage(app, request, reply, {
     view: 'authorize',
@@ -189,7 +189,7 @@ async function send(
     parameters: PARAMETERS,
     data: (t) => ({
       title: t('pages:authorize.title', { host }),
-      ...{ host, name, refusal, address, qr },
+      ...{ host, name: typed(name), refusal, address, qr },
       rights: scopes
         .filter((scope) => scope !== 'read' && (scope !== 'spend' || app.billing.enabled))
         .map((scope) => ({ scope, isChosen: chosen.includes(scope) })),

@@ -238,7 +238,6 @@ function judge(
   const streak = follows ? previous.streak + 1 : 1
   const firstRound = previous.firstRound ?? round
   const firstAt = previous.firstAt ?? startsAt
-  const usual = usualOf(signal, observation) ?? previous.usual
   const isBroken = previous.isBroken || streak >= rounds
   const state: StreakState = {
     lastRound: round,
@@ -249,10 +248,7 @@ function judge(
     isBroken,
     bad,
     silent,
-    others: isBroken
-      ? othersOf(signal, observation, { streak: Math.min(streak, rounds), without: usual })
-      : null,
-    usual,
+    ...compare(signal, observation, { previous, streak: isBroken ? Math.min(streak, rounds) : 0 }),
     earnings: observation.earnings ?? previous.earnings,
   }
   if (!isBroken) return { state, phase: 'pending', streak, firings: [] }
@@ -270,23 +266,16 @@ function judge(
   return { state, phase: 'firing', streak, firings: [firing] }
 }
 
-/** How many others failed the same in the last bad rounds, at most `streak`; null if it is unknown. */
-function othersOf(
+/** How many others failed the same in the last bad rounds, at most `streak`, without those that failed anyway. */
+function compare(
   { checks }: RoundSignal,
   { provider, compared = [] }: ProviderObservation,
-  { streak, without }: { readonly streak: number; readonly without: readonly string[] },
-): StreakState['others'] {
+  { previous, streak }: { readonly previous: StreakState; readonly streak: number },
+): Pick<StreakState, 'others' | 'usual'> {
   const judge = judgeByChecks(checks)
+  const usual = usualFailers(compared, { provider, judge }) ?? previous.usual
   const failed = failedRounds(compared, { provider, judge, streak })
-  return countOthers(failed, { provider, judge, without }) ?? null
-}
-
-/** The others that failed the same while the provider did not; undefined while too few of those rounds are known. */
-function usualOf(
-  { checks }: RoundSignal,
-  { provider, compared = [] }: ProviderObservation,
-): string[] | undefined {
-  return usualFailers(compared, { provider, judge: judgeByChecks(checks) })
+  return { others: countOthers(failed, { provider, judge, without: usual }) ?? null, usual }
 }
 
 /** What the data of an alert says of the others and of the cost, as far as it is known. */
