@@ -76,9 +76,35 @@ export function readClient({ box }: Pick<Deps, 'box'>, id: string): Registration
   return text === undefined ? undefined : Registration.safeParse(JSON.parse(text)).data
 }
 
-/** The host to which a code is sent: what a person can check of a client, and the name of its token. */
+/** The host to which a code is sent: what a person can check of a client. */
+export function clientHost(redirectUri: string): string {
+  return URL.parse(redirectUri)?.host ?? ''
+}
+
+/** The name of a client's token: its host, of a long one the end. */
 export function clientLabel(redirectUri: string): string {
-  return (URL.parse(redirectUri)?.host ?? '').slice(-LABEL_LENGTH_MAX)
+  const host = clientHost(redirectUri)
+  return host.length > LABEL_LENGTH_MAX ? `…${host.slice(1 - LABEL_LENGTH_MAX)}` : host
+}
+
+/**
+ * Whether a client may get its code at an address: at one that it registered. A program on the same computer may take any
+ * port, because it learns its port from the system when it starts.
+ *
+ * @see RFC 8252, section 7.3
+ */
+export function mayReturnTo({ redirect_uris: registered }: Registration, address: string): boolean {
+  if (registered.includes(address)) return true
+  const local = withoutPort(address)
+  return local !== undefined && registered.some((known) => withoutPort(known) === local)
+}
+
+/** The address of a program on the same computer without its port; undefined for any other address. */
+function withoutPort(address: string): string | undefined {
+  const url = RedirectUri.safeParse(address).success ? URL.parse(address) : null
+  if (url?.protocol !== 'http:') return undefined
+  url.port = ''
+  return url.href
 }
 
 /** Whether a program asks for a token for `/mcp`, the one resource there is. */
@@ -91,6 +117,12 @@ export function isOwnResource(publicUrl: string, resource: unknown): boolean {
 export function signCode({ box, clock }: Deps, nonce: string, request: CodeRequest): string {
   const until = (clock.now().getTime() + CODE_LIFETIME_MS).toString(36)
   return box.signLink(CODE_PURPOSE, [until, nonce, digestOf(request)].join('.'))
+}
+
+/** What the exchange of a code is counted by; undefined for a text that is no code. */
+export function codeKey({ box }: Pick<Deps, 'box'>, code: unknown): string | undefined {
+  const text = typeof code === 'string' ? box.readLink(CODE_PURPOSE, code) : undefined
+  return text === undefined ? undefined : `code ${text}`
 }
 
 /**

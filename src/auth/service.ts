@@ -175,7 +175,7 @@ export async function exchangeToken(deps: SignInDeps, input: TokenRequest): Prom
 /**
  * Verifies a signed challenge and leaves it unspent, for a code that is exchanged later. A wrong signature spends it.
  *
- * @throws the errors of `signIn`
+ * @throws the errors of `signIn`, which a banned wallet gets here, too
  * @throws AppError conflict `token_limit_reached`
  */
 export async function acceptSigned(
@@ -184,6 +184,9 @@ export async function acceptSigned(
 ): Promise<StoredChallenge> {
   return await verify(deps, request, async (challenge, isSigned) => {
     if (!isSigned) await issueToken(deps, challenge, isSigned)
+    if ((await store.findBan(deps.db, challenge.wallet)) !== undefined) {
+      throw new AppError('forbidden', 'wallet_banned')
+    }
     const listed = await store.listTokens(deps.db, challenge.wallet, deps.clock.now())
     const active = listed.filter((row) => tokenStatus(row, deps.clock.now()) === 'active')
     if (active.length < ACTIVE_TOKENS_MAX) return challenge

@@ -5,7 +5,7 @@
  * @see RFC 8414, RFC 7591, RFC 6749
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isOwnResource } from '#src/auth/oauth.ts'
+import { codeKey, isOwnResource } from '#src/auth/oauth.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { SCOPES } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -81,8 +81,9 @@ function addTokenRoute(scope: FastifyInstance, app: App): void {
     if (resource !== undefined && !isOwnResource(app.publicUrl, resource)) {
       return refuseAs(reply, 'invalid_target')
     }
-    const raw = { body, limitKey: request.clientNetwork }
-    const { output } = await invoke(app, exchangeCode, undefined, raw)
+    // All people of a hosted assistant come from its network: what others do there must not let a code expire.
+    const limitKey = codeKey(app, Object(body).code) ?? request.clientNetwork
+    const { output } = await invoke(app, exchangeCode, undefined, { body, limitKey })
     const seconds = (output.expiresAt.getTime() - app.clock.now().getTime()) / 1000
     return await reply.header('cache-control', 'no-store').send({
       access_token: output.token,

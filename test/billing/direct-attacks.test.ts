@@ -181,3 +181,25 @@ test('a payer who can pay one call makes the service send a few transfers only',
   await settleLater()
   expect(await typesOf(poor)).toEqual(['topup'])
 })
+
+test('a payment that somebody else sent is found for as long as it is valid, with blocks of one second', async () => {
+  const { devnet, contracts } = world
+  const [offer] = await directOffersOf(world.url)
+  const validBefore = String(Math.floor(world.app.clock.now().getTime() / 1000) + 590)
+  const header = await paymentFor(payer, offer, { authorization: { validBefore } })
+  const { payload } = JSON.parse(Buffer.from(header, 'base64').toString())
+  const { value, validAfter, ...same } = payload.authorization
+  const numbers = { value: BigInt(value), validAfter: 0n, validBefore: BigInt(validBefore) }
+  const authorization = { ...same, ...numbers, token: contracts.usdt0 }
+  const call = transferCall(authorization, payload.signature, true)
+  const hash = await devnet.client.sendTransaction({
+    ...{ ...call, account: contracts.operator, chain: null, gas: 300_000n },
+  })
+  await devnet.client.waitForTransactionReceipt({ hash })
+  await devnet.mine(540, 1)
+  await world.sync()
+  // While the blocks are read, the answer says so.
+  const answer = () => callWith(world.url, header)
+  const paid = { status: 200, settled: { transaction: hash } }
+  await expect.poll(answer, { timeout: 20_000 }).toMatchObject(paid)
+})

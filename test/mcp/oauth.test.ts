@@ -8,9 +8,11 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { ACTIVE_TOKENS_MAX } from '#src/auth/model.ts'
 import { escapeHtml } from '#src/i18n/translate.ts'
+import { RATE_CLASSES } from '#src/operations/gate/limits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { signIn } from '../support/people.ts'
 
@@ -86,12 +88,16 @@ async function post(url: URL, fields: Record<string, string>) {
 
 /** Signs on the page as a person without a wallet in the browser. @returns where the browser goes back to */
 async function agree(url: URL, ticked: Record<string, string> = { write: 'on' }): Promise<URL> {
-  const shown = await post(url, { ...ticked, wallet: ALICE.address, answer: 'message' })
-  const message = /<pre[^>]*id="text">([^<]*)</.exec(shown.text)?.[1] ?? ''
-  const plain = message.replaceAll('&amp;', '&').replaceAll('&#39;', "'")
-  const signature = await ALICE.signMessage({ message: plain })
-  const { answer } = await post(url, { message: plain, signature, answer: 'claim' })
+  const { answer } = await post(url, { ...(await signed(url, ticked)), answer: 'claim' })
   return new URL((answer.headers.get('refresh') ?? '').replace('0; url=', ''))
+}
+
+/** The message of the page, signed by the person or by somebody else. */
+async function signed(url: URL, ticked: Record<string, string> = {}, by = ALICE) {
+  const shown = await post(url, { ...ticked, wallet: ALICE.address, answer: 'message' })
+  const text = /<pre[^>]*id="text">([^<]*)</.exec(shown.text)?.[1] ?? ''
+  const message = text.replaceAll('&amp;', '&').replaceAll('&#39;', "'")
+  return { message, signature: await by.signMessage({ message }) }
 }
 
 async function register(metadata: object) {
@@ -114,8 +120,11 @@ const CHALLENGE = Buffer.from(
   await crypto.subtle.digest('SHA-256', new TextEncoder().encode(VERIFIER)),
 ).toString('base64url')
 
-async function authorizeUrl(over: Record<string, string | undefined> = {}) {
-  const { body } = await register({ redirect_uris: [RETURN] })
+async function authorizeUrl(
+  over: Record<string, string | undefined> = {},
+  addresses: readonly string[] = [RETURN],
+) {
+  const { body } = await register({ redirect_uris: addresses })
   const asked = {
     response_type: 'code',
     client_id: body.client_id as string,
@@ -166,9 +175,7 @@ test('a wallet with as many tokens as it may have is told so on the page, before
     await signIn(service, 'alice', [], from)
   }
   const { url } = await authorizeUrl()
-  const shown = await post(url, { wallet: ALICE.address, answer: 'message' })
-  const message = /<pre[^>]*id="text">([^<]*)</.exec(shown.text)?.[1] ?? ''
-  const signature = await ALICE.signMessage({ message })
+  const { message, signature } = await signed(url)
   const full = await post(url, { message, signature, answer: 'claim' })
   expect([full.answer.status, full.answer.headers.get('refresh')]).toEqual([422, null])
   expect(/id="refusal">([^<]*)</.exec(full.text)?.[1]).toContain('active API tokens')
@@ -176,6 +183,16 @@ test('a wallet with as many tokens as it may have is told so on the page, before
   await service.sql`delete from tokens`
   const { answer } = await post(url, { message, signature, answer: 'claim' })
   expect(answer.headers.get('refresh')).toContain('code=')
+})
+
+test('a banned wallet is told so on the page, and gives no code', async () => {
+  await service.sql`
+    insert into bans (wallet, reason, banned_at) values (${ALICE.address}, 'test', now())`
+  const { url } = await authorizeUrl()
+  const { message, signature } = await signed(url)
+  const { answer } = await post(url, { message, signature, answer: 'claim' })
+  await service.sql`delete from bans `
+  expect([answer.status, answer.headers.get('refresh')]).toEqual([422, null])
 })
 
 describe('a code', () => {
@@ -192,6 +209,7 @@ describe('a code', () => {
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 400])
     expect(both.find(({ status }) => status === 400)?.body.error).toBe('invalid_grant')
     expect(await service.sql`select from tokens`).toHaveLength(1)
+    expect(await service.sql`select from tokens where revoked_at is null`).toHaveLength(0)
     expect(both[0]?.headers.get('cache-control')).toBe('no-store')
   })
 
@@ -210,6 +228,17 @@ describe('a code', () => {
     expect([await statusOf(token), await statusOf(kept)]).toEqual([200, 200])
     expect((await exchange(fields)).body.error).toBe('invalid_grant')
     expect([await statusOf(token), await statusOf(kept)]).toEqual([401, 200])
+  })
+
+  test('is exchanged although others behind the same address have used up their requests', async () => {
+    const fields = await codeOf()
+    for (let count = 0; count < RATE_CLASSES.public.requests; count++) {
+      await fetchHere(`${origin}/api/x402/pricing`)
+    }
+    expect((await exchange({ ...fields, code: 'x' })).status).toBe(429)
+    expect((await exchange(fields)).status).toBe(200)
+    for (let count = 0; count < RATE_CLASSES.public.requests; count++) await exchange(fields)
+    expect((await exchange(fields)).status).toBe(429)
   })
 
   test('is of one client, one address and one verifier, and ends after two minutes', async () => {
@@ -263,9 +292,7 @@ describe('a code', () => {
       const { answer } = await claim(body)
       expect([body, answer.status, answer.headers.get('refresh')]).toEqual([body, 422, null])
     }
-    const shown = await post(url, { wallet: ALICE.address, answer: 'message' })
-    const message = /<pre[^>]*id="text">([^<]*)</.exec(shown.text)?.[1] ?? ''
-    const signature = await PEOPLE.bob.account.signMessage({ message })
+    const { message, signature } = await signed(url, {}, PEOPLE.bob.account)
     const { answer } = await post(url, { message, signature, answer: 'claim' })
     expect([answer.status, answer.headers.get('refresh')]).toEqual([422, null])
   })
@@ -321,6 +348,30 @@ describe('a request of a program', () => {
     const back = new URL(href.replaceAll('&amp;', '&'))
     expect(Object.fromEntries(back.searchParams)).toEqual({ error, state: 'x y', iss: origin })
     expect(back.origin + back.pathname).toBe(RETURN)
+  })
+
+  test('names the whole host, also a long one; its token has the end of it', async () => {
+    const end = `${'a'.repeat(20)}.assistants.example.com`
+    const one = `https://b${end}/`
+    const { url } = await authorizeUrl({ redirect_uri: one }, [one])
+    const page = await (await fetchHere(url)).text()
+    expect(page).toContain(`b${end} asks to act`)
+    const back = await agree(url)
+    expect([back.host, back.searchParams.has('code')]).toEqual([`b${end}`, true])
+    const [challenge] = await service.sql`select label from challenges where label like '…%'`
+    expect(challenge?.['label']).toMatch(/^….{39}$/)
+    expect(`b${end}`.endsWith(challenge?.['label'].slice(1))).toBe(true)
+  })
+
+  test('is not accepted any number of times with one signature', async () => {
+    const { url } = await authorizeUrl()
+    const { message, signature } = await signed(url)
+    const statuses = new Set<number>()
+    for (let count = 0; count <= RATE_CLASSES.preview.requests; count++) {
+      const { answer } = await post(url, { message, signature, answer: 'claim' })
+      statuses.add(answer.status)
+    }
+    expect([...statuses]).toEqual([200, 422])
   })
 
   test('has a page that nobody keeps or frames, with a way to say no', async () => {
@@ -385,6 +436,25 @@ describe('a request of a program', () => {
     expect([status, body.error]).toEqual([400, 'invalid_client_metadata'])
   })
 
+  test('of a program on the same computer may return to any port of it, and nowhere else', async () => {
+    const known = 'http://127.0.0.1:33418/callback'
+    const statusOf = async (address: string) =>
+      (await fetchHere((await authorizeUrl({ redirect_uri: address }, [known])).url)).status
+    expect(await statusOf('http://127.0.0.1:51004/callback')).toBe(200)
+    for (const other of [
+      'http://127.0.0.1:51004/other',
+      'http://127.0.0.1:51004/callback?x',
+      'http://localhost:33418/callback',
+      'https://127.0.0.1:33418/callback',
+      'http://x@127.0.0.1:33418/callback',
+      'http://127.0.0.1.example.com:33418/callback',
+    ]) {
+      expect([other, await statusOf(other)]).toEqual([other, 404])
+    }
+    const { url } = await authorizeUrl({ redirect_uri: RETURN.replace('.com/', '.com:8443/') })
+    expect((await fetchHere(url)).status).toBe(404)
+  })
+
   test('of a program on the same computer is registered; a name that hides something or ends its quotation is left out', async () => {
     const local = { redirect_uris: ['http://127.0.0.1:33418/callback'], client_name: 'a\u202eb' }
     const { status, body } = await register(local)
@@ -400,6 +470,26 @@ describe('a request of a program', () => {
     const named = { ...local, client_name: 'Ana’s agent (v2)' }
     expect((await register(named)).body.client_name).toBe('Ana’s agent (v2)')
   })
+})
+
+/** What the registry of servers says of an entry, as far as this service has its members. @see its schema of 2025-12-11 */
+const RegistryEntry = z.strictObject({
+  $schema: z.url(),
+  name: z
+    .string()
+    .max(200)
+    .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
+  title: z.string().min(1).max(100),
+  description: z.string().min(1).max(100),
+  // A version, no range.
+  version: z.string().regex(/^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/),
+  websiteUrl: z.url(),
+  remotes: z.array(
+    z.strictObject({
+      type: z.literal('streamable-http'),
+      url: z.string().regex(/^https?:\/\/\S+$/),
+    }),
+  ),
 })
 
 describe('the documents', () => {
@@ -444,10 +534,10 @@ describe('the documents', () => {
       '/.well-known/mcp/server-card.json',
       '/mcp/server-card',
     ]) {
-      const { name, description, remotes } = await read(path)
-      expect(name).toBe(`${host}/flare-watchdog`)
-      expect(description.length).toBeLessThanOrEqual(100)
-      expect(remotes).toEqual([{ type: 'streamable-http', url: `${origin}/mcp` }])
+      const document = await read(path)
+      expect([path, RegistryEntry.safeParse(document).error]).toEqual([path, undefined])
+      expect(document.name).toBe(`${host}/flare-watchdog`)
+      expect(document.remotes).toEqual([{ type: 'streamable-http', url: `${origin}/mcp` }])
     }
   })
 })

@@ -23,7 +23,9 @@ export const registerClient = defineChatOperation({
 export const authorizeClient = defineChatOperation({
   id: 'authorizeClient',
   scope: 'none',
-  rate: 'token',
+  // Counted also if it succeeds: the challenge stays unused, so that the chain could be asked about one signature on and on.
+  // A wrong signature uses the challenge up, and challenges are few.
+  rate: 'preview',
   body: TokenRequest.extend({
     clientId: z.string(),
     redirectUri: z.string(),
@@ -32,7 +34,7 @@ export const authorizeClient = defineChatOperation({
   }),
   handle: async ({ app, body: { message, signature, scopes, ...request } }) => {
     const client = oauth.readClient(app, request.clientId)
-    if (client?.redirect_uris.includes(request.redirectUri) !== true) {
+    if (client === undefined || !oauth.mayReturnTo(client, request.redirectUri)) {
       throw new AppError('not_found', 'link_not_valid')
     }
     const signed = await auth.acceptSigned(app, { message, signature })

@@ -1,6 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { CodeChallenge, clientLabel, isOwnResource, readClient } from '#src/auth/oauth.ts'
+import {
+  CodeChallenge,
+  clientHost,
+  clientLabel,
+  isOwnResource,
+  mayReturnTo,
+  readClient,
+} from '#src/auth/oauth.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -97,7 +104,7 @@ export function authorizePage(server: FastifyInstance, app: App): void {
 function readRequest(app: App, query: unknown): Request | string {
   const asker = Asker.safeParse(query).data
   const client = asker && readClient(app, asker.client_id)
-  if (asker === undefined || client?.redirect_uris.includes(asker.redirect_uri) !== true) {
+  if (asker === undefined || client === undefined || !mayReturnTo(client, asker.redirect_uri)) {
     throw new AppError('not_found', 'link_not_valid')
   }
   const { client_id: clientId, redirect_uri: redirectUri, state } = asker
@@ -113,7 +120,7 @@ function readRequest(app: App, query: unknown): Request | string {
   if (names.some((name) => !scopes.includes(name as Scope))) return refuse('invalid_scope')
   if (resource !== undefined && !isOwnResource(app.publicUrl, resource))
     return refuse('invalid_target')
-  const host = clientLabel(redirectUri)
+  const host = clientHost(redirectUri)
   const name = client.client_name ?? host
   return { clientId, redirectUri, codeChallenge, state, scopes, host, name }
 }
@@ -131,10 +138,10 @@ function answerUrl(
 }
 
 /** Creates the challenge, with no more scopes than the program asked for, and its host as the name of the token. */
-async function makeMessage(app: App, request: FastifyRequest, { scopes, host }: Request) {
+async function makeMessage(app: App, request: FastifyRequest, { scopes, redirectUri }: Request) {
   const { wallet, chosen } = formFields(request)
   const granted = scopes.filter((scope) => scope === 'read' || chosen.includes(scope))
-  const body = { wallet, scopes: granted, label: host }
+  const body = { wallet, scopes: granted, label: clientLabel(redirectUri) }
   const { message } = await ask(app, request, createChallenge, body)
   return { message }
 }
@@ -216,8 +223,8 @@ function refuse(
     parameters: PARAMETERS,
     data: (t) => ({
       title: t('errors:validation_failed.title'),
-      lead: t('pages:authorize.wrong', { host: clientLabel(backUrl) }),
-      host: clientLabel(backUrl),
+      lead: t('pages:authorize.wrong', { host: clientHost(backUrl) }),
+      host: clientHost(backUrl),
       backUrl,
     }),
   })
