@@ -188,6 +188,11 @@ describe('a webhook', () => {
       ['‹ Recipients'],
     ])
     await chat.press('Webhook')
+    const test = chat
+      .last()
+      .keyboard.flat()
+      .find(({ text }) => text === 'Get a test address')
+    expect(test?.url).toMatch(/^https?:\/\/[^/]+\/receiver$/)
     await chat.say('not a url')
     expect(chat.last().text).toMatch(/^⚠️ /)
     expect(chat.last().text).toContain('Which URL?')

@@ -68,6 +68,7 @@ async function readings(base: string): Promise<Record<string, string>> {
     'docs-events': '/docs/events',
     'docs-search': '/docs/search?q=balance',
     tokens: '/tokens',
+    receiver: '/receiver',
     nowhere: '/nowhere',
     problems: '/problems',
     problem: '/problems/validation_failed?ref=01JD-3f9a',
