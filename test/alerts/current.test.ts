@@ -51,6 +51,7 @@ async function missed(rounds: number): Promise<void> {
     bad: [],
     silent: rounds,
     others: { total: 97, failed: 1 },
+    usual: [],
     earnings: {
       roundsPerEpoch: 3360,
       newest: { rewardEpoch: 451, amountWei: `1680${'0'.repeat(18)}`, weightRatio: null },
