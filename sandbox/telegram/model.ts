@@ -33,8 +33,8 @@ export interface PrivateChat {
   readonly pinned: readonly number[]
 }
 
-/** Status of a person in a group. */
-export type MemberStatus = 'creator' | 'administrator' | 'member' | 'left'
+/** Status of a person in a group; `restricted`, in a channel, is an administrator who may not post. */
+export type MemberStatus = 'creator' | 'administrator' | 'restricted' | 'member' | 'left'
 
 /** Status of the bot in a group; `restricted` may read but not write: in a channel, an administrator who may not post. */
 export type BotStatus = 'administrator' | 'member' | 'restricted' | 'left' | 'kicked'

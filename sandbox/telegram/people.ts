@@ -66,8 +66,8 @@ export interface People {
   addBot(chatId: number, options?: { from?: number; admin?: boolean; payload?: string }): void
   /** Removes the bot from a group. */
   kick(chatId: number): void
-  /** Restricts the bot to reading. */
-  mute(chatId: number): void
+  /** Restricts the bot, or this person, to reading. */
+  mute(chatId: number, personId?: number): void
   /** Makes the bot, or this person, an administrator. */
   promote(chatId: number, personId?: number): void
   /** Makes the bot, or this person, an ordinary member. */
@@ -123,8 +123,8 @@ export function createPeople(backend: Backend): People {
         chat: chatWire(next),
         from: personWire(owner(group)),
         date: unixSeconds(backend.clock.now()),
-        old_chat_member: memberWire(before),
-        new_chat_member: memberWire(after),
+        old_chat_member: memberWire(before, group.type),
+        new_chat_member: memberWire(after, group.type),
       },
       `chat ${chatId}`,
     )
@@ -217,7 +217,10 @@ export function createPeople(backend: Backend): People {
       updates.add('message', messageWire(backend, message), `chat ${chatId}`)
     },
     kick: (chatId) => setBot(chatId, 'kicked'),
-    mute: (chatId) => setBot(chatId, 'restricted'),
+    mute: (chatId, personId) =>
+      personId === undefined
+        ? setBot(chatId, 'restricted')
+        : setMember(chatId, personId, 'restricted'),
     promote: (chatId, personId) =>
       personId === undefined
         ? setBot(chatId, 'administrator')

@@ -75,8 +75,8 @@ export function chatWire(chat: Chat): Wire {
 }
 
 /** A `ChatMember` for a person. */
-export function memberWire(member: Member): Wire {
-  return { user: personWire(member.person), ...statusWire(member.status) }
+export function memberWire({ person, status }: Member, chatType: Chat['type']): Wire {
+  return { user: personWire(person), ...accessWire(status, chatType) }
 }
 
 /** A `ChatMember` for the bot. */
@@ -85,13 +85,16 @@ export function botMemberWire(
   status: BotStatus,
   chatType: Chat['type'] = 'group',
 ): Wire {
-  const user = botWire(bot)
+  return { user: botWire(bot), ...accessWire(status, chatType) }
+}
+
+/** A status with its rights. In a channel nobody is restricted: an administrator may post, or not. */
+function accessWire(status: MemberStatus | BotStatus, chatType: Chat['type']): Wire {
   const isPublisher = chatType === 'channel' && status === 'administrator'
-  // In a channel nobody is restricted: an administrator may post, or not.
   const isSilent = chatType === 'channel' && status === 'restricted'
-  if (!isPublisher && !isSilent) return { user, ...statusWire(status) }
+  if (!isPublisher && !isSilent) return statusWire(status)
   const rights = { can_post_messages: isPublisher, can_edit_messages: isPublisher }
-  return { user, ...statusWire('administrator'), ...rights }
+  return { ...statusWire('administrator'), ...rights }
 }
 
 function statusWire(status: MemberStatus | BotStatus): Wire {

@@ -146,6 +146,11 @@ test('only an administrator of the channel links it, and only the own channel is
   await world.settle()
   await press.answer()
   expect(bo.last().text).toContain('Only an administrator of the channel')
+  // Nor does an administrator who may not post there: the alerts of his watches would be posts with words of his.
+  world.telegram.mute(id, bo.id)
+  const again = world.telegram.pressRaw(bo.id, below, packed('rec.channel', { chat: id }))
+  await world.settle()
+  await again.answer()
   const rows = await world.database.sql`select 1 from recipients where chat_id = ${id}`
   expect(rows).toHaveLength(0)
   // A person without a wallet is not asked.

@@ -16,7 +16,7 @@ import { findChat, upsertChat } from '../../core/store.ts'
 import { WARNING } from '../../views/refusals.ts'
 import { menuButton, screen } from '../../views/view.ts'
 import { notifyLinked } from '../recipients/follow.ts'
-import { isAdministratorOf } from '../recipients/group.ts'
+import { memberOf } from '../recipients/group.ts'
 import { showWatchSelection } from '../recipients/watch-selection.ts'
 import { channelOffer } from './view.ts'
 
@@ -47,9 +47,10 @@ async function changeAccess(app: App, ctx: BotContext, change: ChatMemberUpdated
   await offer(app, ctx, change)
 }
 
-/** What the bot may do in a channel. */
+/** What the bot, or a person, may do in a channel. */
 function accessOf(member: ChatMember): 'out' | 'silent' | 'writes' {
   if (member.status === 'left' || member.status === 'kicked') return 'out'
+  if (member.status === 'creator') return 'writes'
   return member.status === 'administrator' && member.can_post_messages === true
     ? 'writes'
     : 'silent'
@@ -80,9 +81,10 @@ onPress(composer, 'rec.channel', { privately: 'menu' }, async (ctx, { chat: chat
   const { app, from, knownChat, t } = ctx
   const link = ctx.links.find(({ scopes }) => scopes.includes('write'))
   const channel = await findChat(app.db, chatId)
-  const isAllowed =
-    from !== undefined && channel?.kind === 'channel' && (await isAdministratorOf(ctx, chatId))
-  if (!isAllowed || link === undefined) {
+  const member = channel?.kind === 'channel' ? await memberOf(ctx, chatId) : undefined
+  // The alerts are posts with words of the person, such as the names of watches.
+  const isAllowed = member !== undefined && accessOf(member) === 'writes'
+  if (!isAllowed || from === undefined || channel === undefined || link === undefined) {
     const refused = `${WARNING} ${t.html('bot:channelLink.admins')}`
     await show(ctx, screen([refused], [[menuButton(t)]]))
     return

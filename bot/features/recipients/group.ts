@@ -1,5 +1,6 @@
 /** Sets up a group from the private chat, to which the greeting of the group links. */
 import { Composer } from 'grammy'
+import type { ChatMember } from 'grammy/types'
 import { packed } from '#src/actions/codec.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { createGroupLink, peekTelegramLink } from '#src/operations/chat/chat.ts'
@@ -60,17 +61,21 @@ export async function setUpGroup(
   else await askInGroup(ctx, { group, topic: place.threadId, rights })
 }
 
-/** Whether the person is an administrator of a group or channel. */
-export async function isAdministratorOf(
+async function isAdministratorOf(ctx: BotContext, chatId: number): Promise<boolean> {
+  const member = await memberOf(ctx, chatId)
+  return member?.status === 'creator' || member?.status === 'administrator'
+}
+
+/** What the person is in a group or channel; undefined if Telegram does not tell. */
+export async function memberOf(
   { api, from }: BotContext,
   chatId: number,
-): Promise<boolean> {
-  if (from === undefined) return false
+): Promise<ChatMember | undefined> {
+  if (from === undefined) return undefined
   try {
-    const { status } = await api.getChatMember(chatId, from.id)
-    return status === 'creator' || status === 'administrator'
+    return await api.getChatMember(chatId, from.id)
   } catch (error) {
-    if (isRefused(error, 400, 403)) return false
+    if (isRefused(error, 400, 403)) return undefined
     throw error
   }
 }

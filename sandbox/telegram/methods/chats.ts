@@ -31,7 +31,9 @@ export const CHATS: readonly BotApiMethod[] = [
       if (chat.type === 'private') {
         throw badRequest('there are no administrators in the private chat')
       }
-      const people = chat.members.filter(isAdministrator).map(memberWire)
+      const people = chat.members
+        .filter(isAdministrator)
+        .map((member) => memberWire(member, chat.type))
       return chat.botStatus === 'administrator'
         ? [...people, botMemberWire(backend.bot, chat.botStatus, chat.type)]
         : people
@@ -150,5 +152,5 @@ function memberOrLeft(backend: Backend, chat: Chat, userId: number): Wire {
   if (chat.type === 'private') {
     return { user: personWire(person), status: chat.id === userId ? 'member' : 'left' }
   }
-  return memberWire(memberOf(chat, userId) ?? { person, status: 'left' })
+  return memberWire(memberOf(chat, userId) ?? { person, status: 'left' }, chat.type)
 }
