@@ -2,16 +2,8 @@
 // signing elsewhere.
 
 import { find, offerCopies, post, runAlone, showNote, step, tell } from './dom.js'
-import {
-  askAccount,
-  chainName,
-  chainOf,
-  isDeclined,
-  offerWallets,
-  shortAddress,
-  signText,
-  switchChain,
-} from './wallets.js'
+import { askNetwork, askSigner } from './signer.js'
+import { isDeclined, offerWallets, signText } from './wallets.js'
 
 /** @typedef {import('./wallets.js').Wallet} Wallet */
 
@@ -77,22 +69,13 @@ async function signIn({ provider }) {
     box.focus()
     return
   }
-  find('#steps').hidden = false
-  for (const name of ['wallet', 'network', 'signature', 'link']) step(name, 'open', '')
-  step('wallet', 'next')
-  const account = await askAccount(provider)
+  const account = await askSigner(provider)
   if (spendOf !== undefined && account.toLowerCase() !== spendOf.toLowerCase()) {
-    step('wallet', 'next', shortAddress(account))
+    step('wallet', 'next')
     showNote('account')
     return
   }
-  step('wallet', 'done', shortAddress(account))
-  step('network', 'next')
-  // An ordinary account can sign on any chain, so that a failed switch is no obstacle.
-  const isThere = await switchChain(provider, chain)
-  if (!isThere) showNote('network')
-  step('network', 'done', chainName(await chainOf(provider)))
-  step('signature', 'next')
+  await askNetwork(provider, chain)
   const made = await makeMessage(account)
   if (made === undefined) return
   const text = find('#message pre')

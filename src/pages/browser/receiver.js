@@ -3,16 +3,8 @@
 // stored, the token is sent to this service only, the secret nowhere. Without the script the page shows what arrived.
 
 import { find, lookAgain, offerCopies, runAlone, say, showNote, step, tell } from './dom.js'
-import {
-  askAccount,
-  chainName,
-  chainOf,
-  isDeclined,
-  offerWallets,
-  shortAddress,
-  signText,
-  switchChain,
-} from './wallets.js'
+import { askNetwork, askSigner } from './signer.js'
+import { isDeclined, offerWallets, signText } from './wallets.js'
 
 /** @typedef {import('./wallets.js').Wallet} Wallet */
 
@@ -84,17 +76,8 @@ async function start(card, secret) {
  * @returns {Promise<string>} the new token
  */
 async function signIn({ provider }, card) {
-  const chain = JSON.parse(card.dataset.chain ?? '')
-  find('#steps').hidden = false
-  for (const name of ['wallet', 'network', 'signature']) step(name, 'open', '')
-  step('wallet', 'next')
-  const account = await askAccount(provider)
-  step('wallet', 'done', shortAddress(account))
-  step('network', 'next')
-  // An ordinary account can sign on any chain, so that a failed switch is no obstacle.
-  if (!(await switchChain(provider, chain))) showNote('network')
-  step('network', 'done', chainName(await chainOf(provider)))
-  step('signature', 'next')
+  const account = await askSigner(provider)
+  await askNetwork(provider, JSON.parse(card.dataset.chain ?? ''))
   const scopes = ['read', 'write']
   const { message } = await call('POST', '/auth/challenge', {
     body: { wallet: account, scopes, label: card.dataset.name },

@@ -2,16 +2,8 @@
 // it the page has a form for signing elsewhere.
 
 import { find, offerCopies, post, runAlone, showNote, step, tell } from './dom.js'
-import {
-  askAccount,
-  chainName,
-  chainOf,
-  isDeclined,
-  offerWallets,
-  shortAddress,
-  signText,
-  switchChain,
-} from './wallets.js'
+import { askNetwork, askSigner } from './signer.js'
+import { isDeclined, offerWallets, signText } from './wallets.js'
 
 /** @typedef {import('./wallets.js').Wallet} Wallet */
 
@@ -52,16 +44,8 @@ function showRights() {
 /** @param {Wallet} wallet */
 async function signIn({ provider }) {
   showNote()
-  find('#steps').hidden = false
-  for (const name of ['wallet', 'network', 'signature']) step(name, 'open', '')
-  step('wallet', 'next')
-  const account = await askAccount(provider)
-  step('wallet', 'done', shortAddress(account))
-  step('network', 'next')
-  // An ordinary account can sign on any chain, so that a failed switch is no obstacle.
-  if (!(await switchChain(provider, chain))) showNote('network')
-  step('network', 'done', chainName(await chainOf(provider)))
-  step('signature', 'next')
+  const account = await askSigner(provider)
+  await askNetwork(provider, chain)
   const fields = /** @type {Record<string, string>} */ (Object.fromEntries(new FormData(choice)))
   const made = await post(location.pathname + location.search, { ...fields, wallet: account })
   if (made === undefined) return showNote('offline')
